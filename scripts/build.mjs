@@ -1,0 +1,36 @@
+// Builds the shipped program: one ESM file with a source map and the licence notices of what is inside.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { build } from 'esbuild';
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+
+/** The commit the build is made from; a build outside a checkout (a tarball, an image layer) says "unknown". */
+function revision() {
+  if (process.env.INFERENCE_PROBE_REVISION) return process.env.INFERENCE_PROBE_REVISION;
+  try {
+    return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return 'unknown';
+  }
+}
+
+await build({
+  entryPoints: [new URL('../src/main.ts', import.meta.url).pathname],
+  outfile: new URL('../dist/inference-probe.mjs', import.meta.url).pathname,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20.19',
+  sourcemap: true,
+  minifySyntax: true,
+  legalComments: 'linked',
+  loader: { '.html': 'text', '.css': 'text', '.svg': 'text' },
+  define: {
+    __VERSION__: JSON.stringify(version),
+    __REVISION__: JSON.stringify(revision()),
+  },
+  // Bundled CommonJS packages call require(); an ES module has none of its own.
+  banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+  logLevel: 'warning',
+});
