@@ -50,6 +50,8 @@ export interface EngineSeries {
   readonly gauges: Partial<Readonly<Record<GaugeRole, number>>>;
   /** Highest value of each gauge over the peak window. */
   readonly peaks: Partial<Readonly<Record<GaugeRole, number>>>;
+  /** Mean of each gauge over the same window, every good poll weighing the same. */
+  readonly means: Partial<Readonly<Record<GaugeRole, number>>>;
   /** The exporter's own counters: start at 0 at the first good poll, survive restarts of the engine. */
   readonly counters: Partial<Readonly<Record<CounterRole, number>>>;
   readonly waitingByReason: Readonly<Record<string, number>>;
@@ -115,6 +117,16 @@ export interface EngineView {
   /** Empty when the data is stale. */
   readonly series: readonly EngineSeries[];
   readonly malformedLines: number;
+  /**
+   * Counters fall and come back above their old value again and again: several processes answer behind one address in
+   * turn, so no increase can be trusted and none is counted while this holds. Poll each Pod by itself instead.
+   */
+  readonly inconsistentSource: boolean;
+  /** Highest minus lowest KV usage of the data-parallel ranks; null with fewer than two. */
+  readonly kvUsageSkewRatio: number | null;
+  /** How often the page is read, and why that often. Null when it is not read. */
+  readonly pollEverySeconds: Seconds | null;
+  readonly pollEveryReason: string;
   /** Time since anything on the page last changed; null before the first good poll. */
   readonly unchangedSeconds: Seconds | null;
   /** What the engine's configuration metric says that is worth showing (block_size, num_gpu_blocks, cache_dtype...). */
