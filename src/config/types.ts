@@ -6,7 +6,10 @@ import type { Seconds } from '../units.ts';
 
 /** A secret: a value read from a file (again whenever it changes) or from the environment. Cannot be printed. */
 export interface Secret {
-  /** The current value. Throws SECRET_UNREADABLE when the file cannot be read or holds something unusable. */
+  /**
+   * The current value. A file that becomes unreadable or unusable later (in the middle of a rotation) leaves the last
+   * good value in force; throws SECRET_UNREADABLE while there has never been one.
+   */
   reveal(): string;
   /** Reads the file again at once (after a 401). True when the value changed. */
   refresh(): boolean;
@@ -57,6 +60,19 @@ export interface EngineSettings {
   readonly hangAfterSeconds: Seconds;
 }
 
+/**
+ * What is known of the engine's KV cache when the engine itself does not say: either its capacity in tokens, or its
+ * memory together with the model's shape (one token takes 2 x layers x KV heads x head size x bytes of an element).
+ */
+export interface KvCacheSettings {
+  readonly capacityTokens: number | null;
+  readonly memoryBytes: number | null;
+  readonly layers: number | null;
+  readonly kvHeads: number | null;
+  readonly headDim: number | null;
+  readonly dtypeBytes: number | null;
+}
+
 export interface TargetConfig {
   readonly name: string;
   readonly url: URL;
@@ -76,6 +92,8 @@ export interface TargetConfig {
   readonly budget: BudgetSettings;
   /** The first probes of a process that are counted but not observed. */
   readonly warmupProbes: number;
+  /** For the KV arithmetic of `check` and the page, where the engine's own metrics do not tell. */
+  readonly kvCache: KvCacheSettings | null;
 }
 
 export interface BucketSettings {
