@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process';
+import type { ProbeRecord } from './record.ts';
+import { bundle } from './sidecar.ts';
+
+export interface OnceResult {
+  readonly exitCode: number | null;
+  readonly record: ProbeRecord;
+}
+
+/** `inference-probe once --json` with the shipped bundle. Rejects when it prints no record. */
+export function once(...args: readonly string[]): Promise<OnceResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [bundle, 'once', '--json', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    let errors = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      errors += chunk.toString();
+    });
+    child.once('error', reject);
+    child.once('close', (exitCode) => {
+      try {
+        resolve({ exitCode, record: JSON.parse(output) as ProbeRecord });
+      } catch {
+        reject(new Error(`once printed no record (exit code ${exitCode}):\n${output}\n${errors}`));
+      }
+    });
+  });
+}

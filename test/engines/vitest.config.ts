@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+/** Real engines: minutes long, one after another, since each wants the whole machine and its time is measured. */
+export default defineConfig({
+  test: {
+    include: ['test/engines/**/*.test.ts'],
+    fileParallelism: false,
+    maxWorkers: 1,
+    sequence: { concurrent: false },
+    testTimeout: 180_000,
+    hookTimeout: 400_000,
+    teardownTimeout: 60_000,
+  },
+});
