@@ -1,3 +1,4 @@
+import type { MonotonicInstant } from '../../units.ts';
 import type { ApiName } from '../outcome.ts';
 import type { StreamErrorObject, StreamReading } from '../reading.ts';
 
@@ -9,6 +10,8 @@ export interface Ask {
   readonly temperature: number;
   /** Ask the engine to go on to `maxTokens` whatever the model says. */
   readonly ignoreEos: boolean;
+  /** The engine's name where known, e.g. "vllm": decides on parameters that other engines may refuse. */
+  readonly engine?: string | null;
   /** Parameters that this endpoint has refused before; the API leaves them out or sends their older or newer form. */
   readonly refused: ReadonlySet<string>;
   /** Merged last. */
@@ -35,7 +38,8 @@ export interface ApiDialect {
   body(ask: Ask): Readonly<Record<string, unknown>>;
   /** Parameters of `body` that may be left out or replaced after a refusal. */
   readonly optionalParameters: readonly string[];
-  createReading(limits: ReadingLimits): StreamReading;
+  /** `requestAt`: the request was handed to the socket. Sharpens the rule for buffered streams; may be left out. */
+  createReading(limits: ReadingLimits, requestAt?: MonotonicInstant): StreamReading;
   /** The error object of a non-streamed body in any of the shapes seen in the field; null when there is none. */
   readErrorBody(text: string): StreamErrorObject | null;
 }

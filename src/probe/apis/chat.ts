@@ -1,0 +1,59 @@
+import { readErrorBody } from '../error-object.ts';
+import type { EventMeaning } from '../event-facts.ts';
+import { isObject, type JsonObject } from '../json-value.ts';
+import { createSseFraming } from '../sse.ts';
+import { createStreamReading } from '../stream-reading.ts';
+import type { ApiDialect } from './api.ts';
+import { bearer, OPENAI_OPTIONAL_PARAMETERS, openAiBody, openAiInterpreter, SSE_TYPES } from './openai.ts';
+import { versionedUrl } from './urls.ts';
+
+/** A tool call counts once it has a name or arguments; an entry with an index only announces it. */
+function hasToolCall(calls: unknown): boolean {
+  if (!Array.isArray(calls)) return false;
+  return calls.some((call) => isObject(call) && isObject(call.function) && isCallPart(call.function));
+}
+
+const isCallPart = (part: JsonObject): boolean =>
+  (typeof part.name === 'string' && part.name !== '') || (typeof part.arguments === 'string' && part.arguments !== '');
+
+/**
+ * Newer vLLM calls it `reasoning`, SGLang, llama.cpp and older vLLM `reasoning_content`; vLLM 0.11 to 0.15 sends the
+ * same text under both names.
+ */
+function reasoningOf(delta: JsonObject): string {
+  if (typeof delta.reasoning_content === 'string' && delta.reasoning_content !== '') return delta.reasoning_content;
+  return typeof delta.reasoning === 'string' ? delta.reasoning : '';
+}
+
+/** Reads the delta of a chat chunk. A frame that announces the role with an empty text is no token. */
+export function readChatDelta(meaning: EventMeaning, choice: JsonObject): void {
+  const delta = choice.delta;
+  if (!isObject(delta)) return;
+  const content = delta.content ?? delta.refusal;
+  const reasoning = reasoningOf(delta);
+  if (reasoning !== '') meaning.reasoning(reasoning);
+  if (hasToolCall(delta.tool_calls) || (isObject(delta.function_call) && isCallPart(delta.function_call))) {
+    meaning.toolCall();
+  }
+  if (typeof content !== 'string') return;
+  const announcesRole = typeof delta.role === 'string' && choice.finish_reason == null;
+  if (content !== '' || !announcesRole) meaning.content(content);
+}
+
+/** OpenAI's `/v1/chat/completions`. */
+export const chat: ApiDialect = {
+  name: 'chat',
+  url: (base) => versionedUrl(base, '/chat/completions'),
+  authHeaders: bearer,
+  streamTypes: SSE_TYPES,
+  body: (ask) => openAiBody(ask, { messages: [{ role: 'user', content: ask.prompt }] }),
+  optionalParameters: OPENAI_OPTIONAL_PARAMETERS,
+  createReading: (limits, requestAt) =>
+    createStreamReading({
+      limits,
+      framing: createSseFraming,
+      interpret: openAiInterpreter(readChatDelta),
+      requestAt: requestAt ?? null,
+    }),
+  readErrorBody,
+};

@@ -1,0 +1,31 @@
+import { readErrorBody } from '../error-object.ts';
+import type { EventMeaning } from '../event-facts.ts';
+import type { JsonObject } from '../json-value.ts';
+import { createSseFraming } from '../sse.ts';
+import { createStreamReading } from '../stream-reading.ts';
+import type { ApiDialect } from './api.ts';
+import { bearer, OPENAI_OPTIONAL_PARAMETERS, openAiBody, openAiInterpreter, SSE_TYPES } from './openai.ts';
+import { versionedUrl } from './urls.ts';
+
+/** There is no role frame here: a chunk with an empty text may be a token whose bytes make no character yet. */
+function readText(meaning: EventMeaning, choice: JsonObject): void {
+  if (typeof choice.text === 'string') meaning.content(choice.text);
+}
+
+/** OpenAI's older `/v1/completions`: the prompt as it is, without a chat template. */
+export const completions: ApiDialect = {
+  name: 'completions',
+  url: (base) => versionedUrl(base, '/completions'),
+  authHeaders: bearer,
+  streamTypes: SSE_TYPES,
+  body: (ask) => openAiBody(ask, { prompt: ask.prompt }),
+  optionalParameters: OPENAI_OPTIONAL_PARAMETERS,
+  createReading: (limits, requestAt) =>
+    createStreamReading({
+      limits,
+      framing: createSseFraming,
+      interpret: openAiInterpreter(readText),
+      requestAt: requestAt ?? null,
+    }),
+  readErrorBody,
+};

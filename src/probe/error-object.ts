@@ -1,0 +1,83 @@
+import { isObject, type JsonObject, nonEmptyString, parseObject } from './json-value.ts';
+import type { StreamErrorObject } from './reading.ts';
+
+/** Error texts are read for classification only; more than this says nothing more. */
+const LONGEST_TEXT = 4096;
+
+/** A three-digit number as an HTTP status, also when written as a string. */
+function httpStatus(...candidates: readonly unknown[]): number | null {
+  for (const candidate of candidates) {
+    const value = typeof candidate === 'string' && /^\d{3}$/.test(candidate) ? Number(candidate) : candidate;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= 400 && value <= 599) return value;
+  }
+  return null;
+}
+
+const word = (value: unknown): string | null => (typeof value === 'number' ? String(value) : nonEmptyString(value));
+
+function messageOf(error: JsonObject): string {
+  const message = error.message ?? error.detail ?? error.msg ?? error.title;
+  if (message === undefined || message === null) return '';
+  return (typeof message === 'string' ? message : JSON.stringify(message)).slice(0, LONGEST_TEXT);
+}
+
+/** `error` may lie inside `outer`, which may carry the status or the type beside it (TGI, Ollama, FastAPI). */
+function fromObject(error: JsonObject, outer: JsonObject): StreamErrorObject {
+  return {
+    status: httpStatus(
+      error.code,
+      error.status,
+      error.status_code,
+      error.http_status_code,
+      outer.code,
+      outer.status,
+      outer.http_status_code,
+    ),
+    type: nonEmptyString(error.type) ?? nonEmptyString(error.error_type) ?? nonEmptyString(outer.error_type),
+    code: word(error.code),
+    param: nonEmptyString(error.param),
+    text: messageOf(error),
+  };
+}
+
+const fromText = (text: string, outer: JsonObject): StreamErrorObject => ({
+  ...fromObject({}, outer),
+  code: word(outer.code),
+  text: text.slice(0, LONGEST_TEXT),
+});
+
+/**
+ * The error in a JSON object of a stream: nested under `error` (as object or string), Anthropic's `type: error`, the
+ * flat `object: error` of older vLLM and of SGLang, or Dynamo's bare `{message, type, code}`. Null when the object
+ * carries none.
+ */
+export function findError(value: JsonObject): StreamErrorObject | null {
+  const nested = value.error;
+  if (isObject(nested)) return fromObject(nested, value);
+  if (typeof nested === 'string' && nested !== '') return fromText(nested, value);
+  const flat = value.object === 'error' || value.type === 'error' || isBareError(value);
+  return flat ? fromObject(value, {}) : null;
+}
+
+const isBareError = (value: JsonObject): boolean =>
+  typeof value.message === 'string' && value.choices === undefined && httpStatus(value.code, value.status) !== null;
+
+/** The error that the value of a non-standard SSE field `error:` carries; text that is no JSON is its message. */
+export function errorFromField(text: string): StreamErrorObject {
+  const value = parseObject(text);
+  if (value === null) return fromText(text, {});
+  return findError(value) ?? fromObject(value, {});
+}
+
+/**
+ * The error of a body that is no stream. Also takes FastAPI's `detail` and a lone `message`, which inside a stream
+ * would not be proof of an error. Null when the body is not JSON or carries no error.
+ */
+export function readErrorBody(text: string): StreamErrorObject | null {
+  const value = parseObject(text);
+  if (value === null) return null;
+  const found = findError(value);
+  if (found !== null) return found;
+  const lone = value.choices === undefined && (value.detail !== undefined || typeof value.message === 'string');
+  return lone ? fromObject(value, {}) : null;
+}

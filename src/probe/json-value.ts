@@ -1,0 +1,22 @@
+/** A JSON object of unknown content. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The object that `text` holds; null for anything else, broken JSON included. */
+export function parseObject(text: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A token count; null for anything that cannot be one. */
+export const count = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
+
+export const nonEmptyString = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value : null;

@@ -1,0 +1,79 @@
+import type { MonotonicInstant } from '../units.ts';
+import { isBuffered } from './buffered.ts';
+import type { ReadingResult } from './reading.ts';
+import type { TextDigest } from './text-digest.ts';
+import type { TokenTiming } from './token-timing.ts';
+import type { Usage } from './usage.ts';
+
+/** The parts of a result that need no more work. */
+type PlainFacts = Pick<
+  ReadingResult,
+  | 'firstEventAt'
+  | 'firstContentAt'
+  | 'terminalAt'
+  | 'events'
+  | 'nonconformingEvents'
+  | 'keepAlives'
+  | 'finishReason'
+  | 'terminal'
+  | 'error'
+  | 'fault'
+  | 'timeline'
+>;
+
+export interface ReadingAccount {
+  readonly requestAt: MonotonicInstant | null;
+  readonly timing: TokenTiming;
+  readonly totals: Usage;
+  /** Other choices than the first were sent, so the totals are not about what was read. */
+  readonly foreignChoices: boolean;
+  readonly lostEvents: number;
+  readonly content: TextDigest;
+  readonly reasoning: TextDigest;
+  readonly facts: PlainFacts;
+}
+
+/** Output tokens according to the server; null when it says nothing, or counts more than what was read. */
+function tokensFromUsage({ totals, timing, foreignChoices }: ReadingAccount): number | null {
+  if (foreignChoices) return null;
+  return Math.max(totals.completionTokens ?? 0, timing.countedTokens) || null;
+}
+
+/** Reasoning that was counted but never sent. A count that is not part of the total does not qualify. */
+function hiddenTokens({ totals, reasoning }: ReadingAccount, usageTokens: number | null): number {
+  const counted = totals.reasoningTokens ?? 0;
+  return reasoning.empty && usageTokens !== null && counted < usageTokens ? counted : 0;
+}
+
+/** Puts the account of one stream together. */
+export function createReadingSummary(account: ReadingAccount): ReadingResult {
+  const { content, reasoning, totals, requestAt } = account;
+  const usageTokens = tokensFromUsage(account);
+  const hidden = hiddenTokens(account, usageTokens);
+  const times = account.timing.times({
+    totalTokens: usageTokens,
+    hiddenTokens: hidden,
+    lostEvents: account.lostEvents,
+  });
+  const outputTokens = usageTokens ?? (times.tokenChunks || null);
+  const buffered = isBuffered({ ...times, requestAt, tokens: (outputTokens ?? 0) - hidden });
+  const answer = content.empty ? reasoning : content;
+  return {
+    ...account.facts,
+    firstTokenAt: times.firstAt,
+    lastTokenAt: times.lastAt,
+    gapsSeconds: times.gapsSeconds,
+    // In a buffered stream the quotient describes the buffer; a number that must not be used is not given.
+    tpotSeconds: buffered ? null : times.tpotSeconds,
+    outputTokens,
+    firstChunkTokens: times.firstChunkTokens,
+    tokenSource: usageTokens === null ? (outputTokens === null ? null : 'chunks') : 'usage',
+    promptTokens: totals.promptTokens,
+    cachedPromptTokens: totals.cachedPromptTokens,
+    reasoningTokens: totals.reasoningTokens,
+    tokenChunks: times.tokenChunks,
+    buffered,
+    text: answer.text(),
+    textHash: answer.hash(),
+  };
+}
