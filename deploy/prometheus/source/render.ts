@@ -2,6 +2,7 @@ import { stringify } from 'yaml';
 import { engineGroups } from './alerts-engine.ts';
 import { selfGroups } from './alerts-self.ts';
 import { userGroups } from './alerts-users.ts';
+import type { RuleCase } from './cases.ts';
 import { type AlertRule, isAlert, type RecordingRule, type RuleGroup } from './model.ts';
 import { recordingGroups } from './recording.ts';
 
@@ -65,3 +66,38 @@ export const renderPrometheusRule = (): string =>
     },
     YAML_STYLE,
   );
+
+/** A case that lasts hours is sampled each minute: the rules are the same, promtool is done four times sooner. */
+const isLong = (test: RuleCase): boolean => test.at.includes('h');
+
+const renderTests = (cases: readonly RuleCase[], interval: string, evaluationInterval: string): string =>
+  GENERATED +
+  stringify(
+    {
+      rule_files: ['../inference-probe.rules.yml'],
+      evaluation_interval: evaluationInterval,
+      tests: cases.map((test) => ({
+        name: `${test.alert} (${test.severity}): ${test.id}`,
+        interval,
+        input_series: Object.entries(test.series).map(([series, values]) => ({ series, values })),
+        promql_expr_test: [
+          {
+            expr: `count(ALERTS{alertname="${test.alert}",severity="${test.severity}",alertstate="firing"})`,
+            eval_time: test.at,
+            exp_samples: test.firing === 0 ? [] : [{ labels: '{}', value: test.firing }],
+          },
+        ],
+      })),
+    },
+    YAML_STYLE,
+  );
+
+/** promtool's files of rule tests: they ask for the number of firing alerts, so that texts may change freely. */
+export const renderRuleTests = (cases: readonly RuleCase[]): { readonly short: string; readonly long: string } => ({
+  short: renderTests(
+    cases.filter((test) => !isLong(test)),
+    '15s',
+    '30s',
+  ),
+  long: renderTests(cases.filter(isLong), '1m', '1m'),
+});
