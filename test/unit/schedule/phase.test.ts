@@ -58,7 +58,10 @@ describe('phases', () => {
 
   it('every phase lies inside its own slot, whatever the names and intervals', () => {
     const profiles = fc.uniqueArray(
-      fc.record({ name: fc.string(), windowSeconds: fc.integer({ min: 1, max: 900_000 }).map((ms) => seconds(ms / 10)) }),
+      fc.record({
+        name: fc.string(),
+        windowSeconds: fc.integer({ min: 1, max: 900_000 }).map((ms) => seconds(ms / 10)),
+      }),
       { minLength: 1, maxLength: 5, selector: (entry) => entry.name },
     );
     fc.assert(

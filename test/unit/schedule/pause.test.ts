@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { createKillSwitch } from '../../../src/schedule/pause.ts';
+
+const none = { all: false, targets: new Set<string>() };
+
+describe('kill switch', () => {
+  it('pauses what the configuration says: everything, or one target', () => {
+    const one = createKillSwitch({ all: false, targets: new Set(['vllm']) });
+    expect([one.isPaused('vllm'), one.isPaused('sglang')]).toEqual([true, false]);
+    expect(createKillSwitch({ ...none, all: true }).isPaused('sglang')).toBe(true);
+  });
+
+  it('pulled by hand it stops everything, and holds over a reload until it is let go', () => {
+    const killSwitch = createKillSwitch(none);
+    killSwitch.pauseByHand(true);
+    killSwitch.configure(none);
+    expect(killSwitch.isPaused('vllm')).toBe(true);
+    killSwitch.pauseByHand(false);
+    expect(killSwitch.isPaused('vllm')).toBe(false);
+  });
+
+  it('what the configuration pauses is not let go by hand', () => {
+    const killSwitch = createKillSwitch({ ...none, all: true });
+    killSwitch.pauseByHand(false);
+    expect(killSwitch.isPaused('vllm')).toBe(true);
+  });
+});
