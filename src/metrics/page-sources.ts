@@ -1,0 +1,51 @@
+import type { EngineView } from '../engine/types.ts';
+import type { FamilyDefinition } from './definition.ts';
+import { ENGINE_FAMILIES, type EngineFamily } from './engine-families.ts';
+import { ENGINE_ROWS, type ShownEngine, showEngine } from './engine-rows.ts';
+import { EXPORTER_FAMILIES, type ExporterFamily, PROCESS_FAMILIES } from './exporter-families.ts';
+import type { ExporterSeries } from './exporter-series.ts';
+import { PROBE_FAMILIES } from './probe-families.ts';
+import type { ProcessMetrics } from './process-metrics.ts';
+import type { ProfileFamily } from './profile-series.ts';
+import type { FamilySource, Pacer } from './render.ts';
+import type { TargetState } from './target-registry.ts';
+import { TARGET_FAMILIES, type TargetFamily } from './target-series.ts';
+
+const isTargetFamily = (key: string): key is TargetFamily => (TARGET_FAMILIES as readonly string[]).includes(key);
+
+/** What clients see: every family over all targets. */
+export function* probeSources(states: readonly TargetState[]): Generator<FamilySource> {
+  const profiles = states.flatMap((state) => [...state.profiles.values()]);
+  for (const [key, family] of Object.entries<FamilyDefinition>(PROBE_FAMILIES)) {
+    if (isTargetFamily(key)) yield { family, parts: states.map((state) => state.series[key]) };
+    else yield { family, parts: profiles.map((profile) => profile.instruments[key as ProfileFamily]) };
+  }
+}
+
+/** What engines say: every family over all engines, each target once. */
+export async function* engineSources(views: readonly EngineView[], pacer: Pacer): AsyncGenerator<FamilySource> {
+  const shown = new Map<string, ShownEngine>();
+  for (const view of views) {
+    if (!shown.has(view.target)) shown.set(view.target, showEngine(view));
+    await pacer.breathe();
+  }
+  for (const [key, family] of Object.entries<FamilyDefinition>(ENGINE_FAMILIES)) {
+    const rowsOf = ENGINE_ROWS[key as EngineFamily];
+    yield { family, parts: [...shown.values()].map((engine) => ({ rows: () => rowsOf(engine) })) };
+  }
+}
+
+/** The exporter about itself and its process. */
+export async function* exporterSources(
+  exporter: ExporterSeries,
+  processMetrics: ProcessMetrics | null,
+): AsyncGenerator<FamilySource> {
+  for (const [key, family] of Object.entries<FamilyDefinition>(EXPORTER_FAMILIES)) {
+    yield { family, parts: [exporter.instruments[key as ExporterFamily]] };
+  }
+  if (processMetrics === null) return;
+  const rows = await processMetrics();
+  for (const family of Object.values<FamilyDefinition>(PROCESS_FAMILIES)) {
+    yield { family, parts: [{ rows: () => rows.get(family.name) ?? [] }] };
+  }
+}
