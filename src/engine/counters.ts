@@ -1,0 +1,205 @@
+import { keyText } from './join.ts';
+import type { NormalizedPage } from './normalize.ts';
+import { COUNTER_ROLES, type CounterRole, type EngineRole } from './types.ts';
+
+/** Own counters: monotone, from 0 at the first good poll, across restarts of the engine. */
+export interface OwnCounters {
+  /** Takes the counters of a good poll. */
+  take(page: NormalizedPage, facts: PollFacts): void;
+  /** Own counters of one series, as far as the engine offers them. */
+  ofSeries(key: string): Partial<Readonly<Record<CounterRole, number>>>;
+  /** Sum over all series that ever were; null when the engine has never shown the role. */
+  total(role: CounterRole): number | null;
+  restarts(): number;
+  /** See `EngineView.inconsistentSource`. */
+  inconsistent(): boolean;
+}
+
+export interface PollFacts {
+  /** Polls failed between the last good one and this one. */
+  readonly gap: boolean;
+  /** Wall time of the last good poll, seconds since 1970; null at the first. */
+  readonly lastGoodAt: number | null;
+}
+
+type Raws = Map<string, number>;
+
+/** What one page says, flat: a counter per series and role. */
+interface Reading {
+  readonly raws: Raws;
+  readonly start: number | null;
+  readonly sources: Partial<Readonly<Record<EngineRole, string>>>;
+}
+
+interface Fall {
+  /** The reading before the fall, and every one since. */
+  readonly before: Reading;
+  readonly since: Reading[];
+}
+
+// A fall without other evidence is called a restart once this many polls have not climbed back over it.
+const POLLS_TO_CONFIRM = 2;
+// Falls that were climbed back over, within this many polls, make a source inconsistent; the same number of polls
+// without one clears it.
+const OSCILLATIONS = 2;
+const OSCILLATION_POLLS = 60;
+// Wall clocks of two machines differ.
+const CLOCK_SKEW_SECONDS = 5;
+const MAX_RAWS = 2_000;
+const SEPARATOR = '\u0003';
+
+const rawKey = (series: string, role: CounterRole): string => `${series}${SEPARATOR}${role}`;
+const roleOf = (key: string): CounterRole => key.slice(key.indexOf(SEPARATOR) + 1) as CounterRole;
+
+function readingOf(page: NormalizedPage): Reading {
+  const raws: Raws = new Map();
+  for (const series of page.series) {
+    for (const role of COUNTER_ROLES) {
+      const value = series.counters[role];
+      if (value !== undefined && raws.size < MAX_RAWS) raws.set(rawKey(keyText(series), role), value);
+    }
+  }
+  return { raws, start: page.processStartSeconds, sources: page.sources };
+}
+
+const isSameSource = (a: Reading, b: Reading, key: string): boolean =>
+  a.sources[roleOf(key)] === b.sources[roleOf(key)];
+
+const fallen = (before: Reading, now: Reading): readonly string[] =>
+  [...now.raws].flatMap(([key, value]) =>
+    isSameSource(before, now, key) && value < (before.raws.get(key) ?? 0) ? [key] : [],
+  );
+
+// A series may be missing from one page and be back on the next: what it had is not new then.
+function carryOver(before: Reading, now: Reading): Reading {
+  const raws: Raws = new Map(now.raws);
+  for (const [key, value] of before.raws) {
+    if (raws.size >= MAX_RAWS) break;
+    if (!raws.has(key)) raws.set(key, value);
+  }
+  return { ...now, raws, sources: { ...before.sources, ...now.sources } };
+}
+
+/** The state machine behind `OwnCounters`. */
+class Counters implements OwnCounters {
+  private readonly own = new Map<string, number>();
+  private readonly totals = new Map<CounterRole, number>();
+  private last: Reading | null = null;
+  private fall: Fall | null = null;
+  private restartCount = 0;
+  private polls = 0;
+  private oscillations: number[] = [];
+
+  take(page: NormalizedPage, facts: PollFacts): void {
+    this.polls += 1;
+    this.oscillations = this.oscillations.filter((poll) => this.polls - poll < OSCILLATION_POLLS);
+    const now = readingOf(page);
+    for (const key of now.raws.keys()) this.add(key, 0);
+    const last = this.last;
+    if (last === null) this.last = now;
+    else if (this.fall !== null) this.judge(this.fall, now, facts);
+    else this.compare(last, now, facts);
+  }
+
+  ofSeries(series: string): Partial<Record<CounterRole, number>> {
+    const result: Partial<Record<CounterRole, number>> = {};
+    for (const role of COUNTER_ROLES) {
+      const value = this.own.get(rawKey(series, role));
+      if (value !== undefined) result[role] = value;
+    }
+    return result;
+  }
+
+  total(role: CounterRole): number | null {
+    return this.totals.get(role) ?? null;
+  }
+
+  restarts(): number {
+    return this.restartCount;
+  }
+
+  inconsistent(): boolean {
+    return this.oscillations.length >= OSCILLATIONS;
+  }
+
+  private compare(last: Reading, now: Reading, facts: PollFacts): void {
+    if (last.start !== null && now.start !== null && now.start < last.start) {
+      // An older process than the one before answers: there are several, and no increase means anything.
+      this.oscillated();
+      this.last = carryOver(last, now);
+    } else if (this.isRestart(last, now, facts)) {
+      this.restarted([now]);
+    } else if (fallen(last, now).length > 0) {
+      this.fall = { before: last, since: [now] };
+    } else {
+      this.grow(last, now);
+      this.last = carryOver(last, now);
+    }
+  }
+
+  /** Evidence that needs no waiting: a younger process than our last good poll, or a fall across an outage. */
+  private isRestart(last: Reading, now: Reading, facts: PollFacts): boolean {
+    if (last.start !== null && now.start !== null && now.start > last.start) {
+      return facts.lastGoodAt === null || now.start > facts.lastGoodAt - CLOCK_SKEW_SECONDS || facts.gap;
+    }
+    return facts.gap && fallen(last, now).length > 0;
+  }
+
+  /** After a fall: climbed back over the old value means that two processes answer in turn; staying below, a restart. */
+  private judge(fall: Fall, now: Reading, facts: PollFacts): void {
+    const down = fallen(fall.before, now);
+    const olderAnswers = now.start !== null && now.start === fall.before.start && fall.since[0]?.start !== now.start;
+    if (down.length === 0 || olderAnswers) {
+      this.oscillated();
+      this.fall = null;
+      this.grow(fall.before, now);
+      this.last = carryOver(fall.before, now);
+      return;
+    }
+    fall.since.push(now);
+    if (facts.gap || fall.since.length > POLLS_TO_CONFIRM) {
+      this.fall = null;
+      this.restarted(fall.since);
+    }
+  }
+
+  // Engines behind a node agent come and go under ever new names; the totals keep what they counted.
+  private forgetVanished(): void {
+    for (const key of this.own.keys()) if (this.last?.raws.has(key) !== true) this.own.delete(key);
+  }
+
+  private oscillated(): void {
+    this.oscillations.push(this.polls);
+  }
+
+  /** A new process counts from 0: all that its counters show is new. */
+  private restarted(readings: readonly Reading[]): void {
+    this.restartCount += 1;
+    let before: Reading = { raws: new Map(), start: null, sources: readings[0]?.sources ?? {} };
+    for (const reading of readings) {
+      this.grow(before, reading);
+      before = carryOver(before, reading);
+    }
+    this.last = before;
+  }
+
+  /** Adds the increases. A counter that was not there before was born since, and rose from 0. */
+  private grow(before: Reading, now: Reading): void {
+    if (this.inconsistent()) return;
+    for (const [key, value] of now.raws) {
+      const known = before.raws.get(key);
+      const renamed = before.sources[roleOf(key)] !== undefined && !isSameSource(before, now, key);
+      if (renamed) continue;
+      this.add(key, Math.max(0, value - (known ?? 0)));
+    }
+  }
+
+  private add(key: string, increase: number): void {
+    const role = roleOf(key);
+    if (!this.own.has(key) && this.own.size >= MAX_RAWS) this.forgetVanished();
+    this.own.set(key, (this.own.get(key) ?? 0) + increase);
+    this.totals.set(role, (this.totals.get(role) ?? 0) + increase);
+  }
+}
+
+export const createOwnCounters = (): OwnCounters => new Counters();

@@ -1,0 +1,71 @@
+import type { Dialect } from './dialects/dialect.ts';
+import { DIALECTS } from './dialects/table.ts';
+import type { ExpositionPage } from './exposition.ts';
+import type { EngineName } from './types.ts';
+
+/** The table that reads a page, and the spelling of the prefix that the page uses. */
+export interface PageReader {
+  readonly dialect: Dialect;
+  readonly prefix: string;
+}
+
+/** A metrics page without any family that a dialect knows, or one that repeats other engines' numbers. */
+export interface Unreadable {
+  readonly why: 'unrecognised' | 'router';
+  /** The beginnings of some names that are there, for people. */
+  readonly families: readonly string[];
+}
+
+function startsOn(page: ExpositionPage, start: string): boolean {
+  for (const name of page.names) if (name.startsWith(start)) return true;
+  for (const name of page.types.keys()) if (name.startsWith(start)) return true;
+  return false;
+}
+
+function prefixOn(page: ExpositionPage, dialect: Dialect): string | null {
+  const { own, beside } = dialect.marks;
+  const prefix = dialect.prefixes.find((candidate) => own.every((mark) => startsOn(page, `${candidate}${mark}`)));
+  return prefix !== undefined && beside.every((mark) => startsOn(page, mark)) ? prefix : null;
+}
+
+function isRouter(page: ExpositionPage, reader: PageReader): boolean {
+  const { anchor, routerLabel } = reader.dialect;
+  if (anchor === null || routerLabel === null) return false;
+  const samples = page.samples.get(`${reader.prefix}${anchor}`) ?? [];
+  return samples.length > 0 && samples.every((sample) => sample.labels.has(routerLabel));
+}
+
+const MAX_FAMILIES = 8;
+
+function familiesOf(page: ExpositionPage): readonly string[] {
+  const starts = new Set<string>();
+  for (const name of page.names) {
+    starts.add(/^[^:_]+[:_]?/.exec(name)?.[0] ?? name);
+    if (starts.size >= MAX_FAMILIES) break;
+  }
+  return [...starts];
+}
+
+export const isReadable = (found: PageReader | Unreadable): found is PageReader => 'dialect' in found;
+
+/**
+ * Finds the table for a page by the families on it. The tables of the engine that is expected there come first, which
+ * decides between pages without any prefix.
+ */
+export function identifyPage(page: ExpositionPage, expected: EngineName | null = null): PageReader | Unreadable {
+  const ordered = [
+    ...DIALECTS.filter((dialect) => dialect.engine === expected),
+    ...DIALECTS.filter((dialect) => dialect.engine !== expected),
+  ];
+  for (const dialect of ordered) {
+    const prefix = prefixOn(page, dialect);
+    if (prefix === null) continue;
+    const reader = { dialect, prefix };
+    return isRouter(page, reader) ? { why: 'router', families: familiesOf(page) } : reader;
+  }
+  return { why: 'unrecognised', families: familiesOf(page) };
+}
+
+/** True while a page still is what `reader` reads; cheaper than asking for all. */
+export const stillReads = (page: ExpositionPage, reader: PageReader): boolean =>
+  prefixOn(page, reader.dialect) === reader.prefix && !isRouter(page, reader);
