@@ -18,7 +18,16 @@ const word = (value: unknown): string | null => (typeof value === 'number' ? Str
 function messageOf(error: JsonObject): string {
   const message = error.message ?? error.detail ?? error.msg ?? error.title;
   if (message === undefined || message === null) return '';
-  return (typeof message === 'string' ? message : JSON.stringify(message)).slice(0, LONGEST_TEXT);
+  return (typeof message === 'string' ? message : asJson(message)).slice(0, LONGEST_TEXT);
+}
+
+/** Nesting that JSON.parse can read may be too deep for JSON.stringify. */
+function asJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return '';
+  }
 }
 
 /** `error` may lie inside `outer`, which may carry the status or the type beside it (TGI, Ollama, FastAPI). */
@@ -53,7 +62,7 @@ const fromText = (text: string, outer: JsonObject): StreamErrorObject => ({
  */
 export function findError(value: JsonObject): StreamErrorObject | null {
   const nested = value.error;
-  if (isObject(nested)) return fromObject(nested, value);
+  if (isObject(nested) && Object.keys(nested).length > 0) return fromObject(nested, value);
   if (typeof nested === 'string' && nested !== '') return fromText(nested, value);
   const flat = value.object === 'error' || value.type === 'error' || isBareError(value);
   return flat ? fromObject(value, {}) : null;

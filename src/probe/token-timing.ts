@@ -84,14 +84,18 @@ export function createTokenTiming(): TokenTiming {
     keep(instant, SURE);
   }
 
-  /** A chunk without text after the first token. A running total that stands still proves that it is none. */
+  /**
+   * A chunk without text after the first token. Where each chunk carries the running total, its rise proves a token
+   * and its standing still proves none; a total that comes only now proves nothing of this chunk.
+   */
   function laterCandidate(instant: MonotonicInstant, kind: ChunkKind, counted: number | null): boolean {
-    if (counted !== null && counted > countedTokens) {
-      sureToken(instant, counted);
-      return true;
+    if (counted === null || firstCounted === 0) {
+      keep(instant, kind === 'empty' ? EMPTY : BARE);
+      return false;
     }
-    if (counted === null) keep(instant, kind === 'empty' ? EMPTY : BARE);
-    return false;
+    if (counted <= countedTokens) return false;
+    sureToken(instant, counted);
+    return true;
   }
 
   function chunk(instant: MonotonicInstant, kind: ChunkKind, counted: number | null): boolean {

@@ -1,10 +1,8 @@
 import { readErrorBody } from '../error-object.ts';
 import type { EventMeaning } from '../event-facts.ts';
 import { isObject, type JsonObject } from '../json-value.ts';
-import { createSseFraming } from '../sse.ts';
-import { createStreamReading } from '../stream-reading.ts';
 import type { ApiDialect } from './api.ts';
-import { bearer, OPENAI_OPTIONAL_PARAMETERS, openAiBody, openAiInterpreter, SSE_TYPES } from './openai.ts';
+import { bearer, OPENAI_OPTIONAL_PARAMETERS, openAiBody, openAiReading, SSE_TYPES } from './openai.ts';
 import { versionedUrl } from './urls.ts';
 
 /** A tool call counts once it has a name or arguments; an entry with an index only announces it. */
@@ -48,12 +46,6 @@ export const chat: ApiDialect = {
   streamTypes: SSE_TYPES,
   body: (ask) => openAiBody(ask, { messages: [{ role: 'user', content: ask.prompt }] }),
   optionalParameters: OPENAI_OPTIONAL_PARAMETERS,
-  createReading: (limits, requestAt) =>
-    createStreamReading({
-      limits,
-      framing: createSseFraming,
-      interpret: openAiInterpreter(readChatDelta),
-      requestAt: requestAt ?? null,
-    }),
+  createReading: openAiReading(readChatDelta),
   readErrorBody,
 };

@@ -1,10 +1,8 @@
 import { readErrorBody } from '../error-object.ts';
 import type { EventMeaning } from '../event-facts.ts';
 import type { JsonObject } from '../json-value.ts';
-import { createSseFraming } from '../sse.ts';
-import { createStreamReading } from '../stream-reading.ts';
 import type { ApiDialect } from './api.ts';
-import { bearer, OPENAI_OPTIONAL_PARAMETERS, openAiBody, openAiInterpreter, SSE_TYPES } from './openai.ts';
+import { bearer, OPENAI_OPTIONAL_PARAMETERS, openAiBody, openAiReading, SSE_TYPES } from './openai.ts';
 import { versionedUrl } from './urls.ts';
 
 /** There is no role frame here: a chunk with an empty text may be a token whose bytes make no character yet. */
@@ -20,12 +18,6 @@ export const completions: ApiDialect = {
   streamTypes: SSE_TYPES,
   body: (ask) => openAiBody(ask, { prompt: ask.prompt }),
   optionalParameters: OPENAI_OPTIONAL_PARAMETERS,
-  createReading: (limits, requestAt) =>
-    createStreamReading({
-      limits,
-      framing: createSseFraming,
-      interpret: openAiInterpreter(readText),
-      requestAt: requestAt ?? null,
-    }),
+  createReading: openAiReading(readText),
   readErrorBody,
 };

@@ -1,9 +1,10 @@
-import { findError } from '../error-object.ts';
 import type { EventMeaning } from '../event-facts.ts';
 import { readFinishReason } from '../finish-reason.ts';
-import { isObject, type JsonObject, parseObject } from '../json-value.ts';
+import { isObject, type JsonObject } from '../json-value.ts';
 import { readUsage } from '../usage.ts';
-import type { Ask } from './api.ts';
+import type { ApiDialect, Ask } from './api.ts';
+import { mergeBody, unlessRefused } from './body.ts';
+import { sseReading } from './event-reading.ts';
 
 /** Engines that send the running total of tokens with each chunk when asked; others may refuse to be asked. */
 const CONTINUOUS_USAGE_ENGINES: ReadonlySet<string> = new Set(['vllm', 'sglang']);
@@ -40,22 +41,18 @@ function tokenLimit({ maxTokens, refused }: Ask): Readonly<Record<string, unknow
 
 /** The parameters that chat, completions and Azure share; the prompt comes from each API. */
 export function openAiBody(ask: Ask, prompt: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return {
+  const { refused } = ask;
+  const body = {
     model: ask.model,
     ...prompt,
     stream: true,
     ...streamOptions(ask),
     ...tokenLimit(ask),
-    ...(ask.refused.has('temperature') ? {} : { temperature: ask.temperature }),
-    ...(ask.ignoreEos && !ask.refused.has('ignore_eos') ? { ignore_eos: true } : {}),
-    ...ask.extraBody,
+    ...unlessRefused(refused, 'temperature', ask.temperature),
+    ...(ask.ignoreEos ? unlessRefused(refused, 'ignore_eos', true) : {}),
   };
+  return mergeBody(body, ask.extraBody);
 }
-
-const DONE = /^\s*\[DONE\]\s*$/;
-
-/** `[DONE]`, with whatever blanks around it. */
-export const isDone = (data: string): boolean => data === '[DONE]' || (data.length < 64 && DONE.test(data));
 
 /** The first choice of a chunk; other choices are reported, and null is returned when there is no first. */
 function firstChoice(meaning: EventMeaning, choices: readonly unknown[]): JsonObject | null {
@@ -68,12 +65,10 @@ function firstChoice(meaning: EventMeaning, choices: readonly unknown[]): JsonOb
   return first;
 }
 
+/** Reads the generated part of a choice. */
+export type DeltaReader = (meaning: EventMeaning, choice: JsonObject) => void;
+
 function readChunk(meaning: EventMeaning, chunk: JsonObject, readDelta: DeltaReader): void {
-  const error = findError(chunk);
-  if (error !== null) {
-    meaning.error(error);
-    return;
-  }
   let usage = readUsage(chunk.usage);
   if (Array.isArray(chunk.choices)) {
     const choice = firstChoice(meaning, chunk.choices);
@@ -89,18 +84,6 @@ function readChunk(meaning: EventMeaning, chunk: JsonObject, readDelta: DeltaRea
   if (usage !== null) meaning.usage(usage);
 }
 
-/** Reads the generated part of a choice. */
-export type DeltaReader = (meaning: EventMeaning, choice: JsonObject) => void;
-
-/** The interpreter of the OpenAI stream forms, which differ only in where a choice keeps its text. */
-export function openAiInterpreter(readDelta: DeltaReader): (meaning: EventMeaning, data: string) => void {
-  return (meaning, data) => {
-    if (isDone(data)) {
-      meaning.done();
-      return;
-    }
-    const chunk = parseObject(data);
-    if (chunk === null) meaning.nonconforming(true);
-    else readChunk(meaning, chunk, readDelta);
-  };
-}
+/** The reading of the OpenAI stream forms, which differ only in where a choice keeps its text. */
+export const openAiReading = (readDelta: DeltaReader): ApiDialect['createReading'] =>
+  sseReading(() => (meaning, chunk) => readChunk(meaning, chunk, readDelta));

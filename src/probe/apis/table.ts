@@ -1,14 +1,26 @@
-import { ProbeExporterError } from '../../errors.ts';
 import type { ApiName } from '../outcome.ts';
 import type { ApiDialect } from './api.ts';
+import { azure } from './azure.ts';
 import { chat } from './chat.ts';
 import { completions } from './completions.ts';
+import { llamacpp } from './llamacpp.ts';
+import { messages } from './messages.ts';
+import { ollama } from './ollama.ts';
+import { responses } from './responses.ts';
+import { sglang } from './sglang.ts';
+import { tgi } from './tgi.ts';
 
-const DIALECTS: Partial<Readonly<Record<ApiName, ApiDialect>>> = { completions, chat };
+const DIALECTS: Readonly<Record<ApiName, ApiDialect>> = {
+  completions,
+  chat,
+  responses,
+  messages,
+  azure,
+  sglang,
+  tgi,
+  llamacpp,
+  ollama,
+};
 
 /** How to ask and to read `name`. */
-export function apiDialect(name: ApiName): ApiDialect {
-  const dialect = DIALECTS[name];
-  if (dialect === undefined) throw new ProbeExporterError('INVARIANT', `no dialect for the API ${name}`);
-  return dialect;
-}
+export const apiDialect = (name: ApiName): ApiDialect => DIALECTS[name];

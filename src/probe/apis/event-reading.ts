@@ -1,0 +1,57 @@
+import { findError } from '../error-object.ts';
+import type { EventMeaning, Interpreter } from '../event-facts.ts';
+import { type JsonObject, parseObject } from '../json-value.ts';
+import { createNdjsonFraming } from '../ndjson.ts';
+import { createSseFraming } from '../sse.ts';
+import { createStreamReading } from '../stream-reading.ts';
+import type { ApiDialect } from './api.ts';
+
+const DONE = /^\s*\[DONE\]\s*$/;
+
+/** `[DONE]`, with whatever blanks around it. */
+const isDone = (data: string): boolean => data === '[DONE]' || (data.length < 64 && DONE.test(data));
+
+/** Reads the object of an event that is no error; `name` is the event's SSE name. */
+export type ReadObject = (meaning: EventMeaning, object: JsonObject, name: string | undefined) => void;
+
+/**
+ * What all APIs share: `[DONE]` ends a stream, also where the API does not ask for it; an error object is an error
+ * under any API; anything else must be a JSON object.
+ */
+export function objectInterpreter(read: ReadObject): Interpreter {
+  return (meaning, data, name) => {
+    if (isDone(data)) {
+      meaning.done();
+      return;
+    }
+    const object = parseObject(data);
+    const error = object === null ? null : findError(object);
+    if (object === null) meaning.nonconforming(true);
+    else if (error !== null) meaning.error(error);
+    else read(meaning, object, name);
+  };
+}
+
+type CreateReading = ApiDialect['createReading'];
+
+/** Readings of server-sent events. `createReader` is called once a stream. */
+export const sseReading =
+  (createReader: () => ReadObject): CreateReading =>
+  (limits, requestAt) =>
+    createStreamReading({
+      limits,
+      framing: createSseFraming,
+      interpret: objectInterpreter(createReader()),
+      requestAt: requestAt ?? null,
+    });
+
+/** Readings of one JSON object a line. */
+export const ndjsonReading =
+  (createReader: () => ReadObject): CreateReading =>
+  (limits, requestAt) =>
+    createStreamReading({
+      limits,
+      framing: createNdjsonFraming,
+      interpret: objectInterpreter(createReader()),
+      requestAt: requestAt ?? null,
+    });
