@@ -148,3 +148,8 @@ export function createTimetable(
   const grid = cronGrid(settings.cron ?? '');
   return cronTimetable(grid, phase, boundedJitter(settings.jitterSeconds, grid.shortestGapSeconds), fraction);
 }
+
+/** Longest distance of two ticks, phase and jitter left aside: what "no probe ran" is judged by. */
+export function nominalInterval(settings: TimetableSettings): Seconds {
+  return settings.everySeconds ?? cronGrid(settings.cron ?? '').longestGap();
+}

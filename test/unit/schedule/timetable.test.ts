@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createTimetable, type Now, phaseWindow, type Tick, type Timetable } from '../../../src/schedule/timetable.ts';
+import {
+  createTimetable,
+  type Now,
+  nominalInterval,
+  phaseWindow,
+  type Tick,
+  type Timetable,
+} from '../../../src/schedule/timetable.ts';
 import { monotonicInstant, seconds, unixTime } from '../../../src/units.ts';
 
 const noJitter = () => 0;
@@ -130,5 +137,7 @@ describe('timetable of a cron expression', () => {
 
   it('names the longest distance as its interval, by which silence is judged', () => {
     expect(createTimetable(cron('0 0 9-17 * * *'), seconds(0), noJitter, nowAt(0)).intervalSeconds).toBe(16 * 3600);
+    expect(nominalInterval(cron('0 0 9-17 * * *'))).toBe(16 * 3600);
+    expect(nominalInterval(every(7))).toBe(7);
   });
 });
