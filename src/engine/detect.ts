@@ -1,0 +1,183 @@
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import { type Seconds, seconds } from '../units.ts';
+import { type Asker, createAsker } from './ask.ts';
+import { wantedNames } from './dialects/names.ts';
+import { DIALECTS } from './dialects/table.ts';
+import { createFetcher, type Fetcher } from './fetch.ts';
+import type { FetchTls } from './fetch-agent.ts';
+import { identifyPage, isReadable } from './identify.ts';
+import { engineByDocuments, type Identity, readIdentity } from './identity.ts';
+import { type ModelList, readModelList } from './models.ts';
+import type { Discovery, EngineName } from './types.ts';
+import { baseUrl, below, pageUrl } from './urls.ts';
+
+export interface DiscoverOptions {
+  /** The target's base URL; may end in /v1. */
+  readonly url: URL;
+  readonly apiKey: () => string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly engine: EngineName | 'auto';
+  /** Null: looked for. */
+  readonly metricsUrl: URL | null;
+  /** For each of the few requests. */
+  readonly timeoutSeconds: Seconds;
+  readonly tls?: FetchTls | null;
+}
+
+export interface DiscoverDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A metrics page that was found, and whose it is. */
+interface FoundPage {
+  readonly url: URL;
+  /** Null: a page of families that no table knows. */
+  readonly engine: EngineName | null;
+}
+
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** APIs to try, most informative first: raw completions need no chat template and honour exact prompt sizes. */
+const APIS: Readonly<Record<EngineName, readonly string[]>> = {
+  vllm: ['completions', 'chat'],
+  sglang: ['completions', 'chat'],
+  'tensorrt-llm': ['completions', 'chat'],
+  triton: ['completions', 'chat'],
+  tgi: ['chat', 'tgi'],
+  llamacpp: ['completions', 'chat'],
+  lmdeploy: ['completions', 'chat'],
+  nim: ['completions', 'chat'],
+  dynamo: ['completions', 'chat'],
+  'ray-serve': ['completions', 'chat'],
+  kserve: ['completions', 'chat'],
+  'llm-d-inference-sim': ['completions', 'chat'],
+  ollama: ['ollama', 'chat'],
+  unknown: ['chat', 'completions'],
+};
+
+/**
+ * Where a metrics page may be, for an endpoint that nothing is known of. TensorRT-LLM's own path comes first: its
+ * `/metrics` is a queue that each reader empties, and only a page at the other path tells that it is TensorRT-LLM.
+ */
+const UNKNOWN_PATHS = ['/prometheus/metrics', '/metrics', '/v1/metrics'] as const;
+
+const pathsFor = (engine: EngineName | null): readonly string[] =>
+  engine === null
+    ? UNKNOWN_PATHS
+    : [...new Set(DIALECTS.filter((dialect) => dialect.engine === engine).flatMap((dialect) => dialect.paths))];
+
+/** Pages to look at, nearest first; an API below a path (`/openai/v1`) often has its metrics at the root. */
+function candidates(base: URL, engine: EngineName | null): readonly URL[] {
+  const dialect = DIALECTS.find((one) => one.engine === engine) ?? null;
+  const usual = dialect?.port == null ? [] : [pageUrl(base, null, dialect)].filter((url) => url !== null);
+  const nested = pathsFor(engine).map((path) => below(base, path));
+  const root = base.pathname === '/' ? [] : pathsFor(engine).map((path) => below(new URL(base.origin), path));
+  const seen = new Set<string>();
+  return [...usual, ...nested, ...root].filter((url) => !seen.has(url.href) && seen.add(url.href));
+}
+
+class Discoverer {
+  private readonly options: DiscoverOptions;
+  private readonly fetcher: Fetcher;
+  private readonly asker: Asker;
+  private readonly base: URL;
+
+  constructor(options: DiscoverOptions, fetcher: Fetcher) {
+    this.options = options;
+    this.fetcher = fetcher;
+    this.base = baseUrl(options.url);
+    this.asker = createAsker(this.base, fetcher);
+  }
+
+  async run(): Promise<Discovery> {
+    const told = this.options.engine === 'auto' || this.options.engine === 'unknown' ? null : this.options.engine;
+    const models = readModelList(await this.asker.get('/v1/models'));
+    if (models.engine !== null) this.asker.note(`the model list is ${models.engine}'s`);
+    const hint = told ?? models.engine;
+    // Before any page is read: a page of llama.cpp may have to be left alone.
+    const early = hint === 'llamacpp' ? await readIdentity('llamacpp', this.asker) : null;
+    const page = await this.findPage(hint, early);
+    const engine = told ?? this.engineOf(page, models) ?? (await engineByDocuments(this.asker)) ?? 'unknown';
+    const identity = early ?? (await readIdentity(engine, this.asker));
+    return this.result(engine, page, models, identity);
+  }
+
+  /** The page knows best; but a worker's or a proxy's page carries its engine's names, and the owner says who serves. */
+  private engineOf(page: FoundPage | null, models: ModelList): EngineName | null {
+    if (page?.engine === 'vllm' && models.engine === 'dynamo') return 'dynamo';
+    return page?.engine ?? models.engine;
+  }
+
+  private async findPage(hint: EngineName | null, identity: Identity | null): Promise<FoundPage | null> {
+    const given = this.options.metricsUrl;
+    if (given !== null) return (await this.look(given, hint)) ?? { url: given, engine: null };
+    if (identity?.keepAway != null) {
+      this.asker.note(identity.keepAway);
+      return null;
+    }
+    let unrecognised: FoundPage | null = null;
+    for (const url of candidates(this.base, hint)) {
+      const page = await this.look(url, hint);
+      if (page?.engine != null) return page;
+      unrecognised ??= page;
+    }
+    return unrecognised;
+  }
+
+  private async look(url: URL, hint: EngineName | null): Promise<FoundPage | null> {
+    const result = await this.fetcher.page(url, wantedNames(false));
+    const where = url.origin === this.base.origin ? url.pathname : `${url.origin}${url.pathname}`;
+    if (!result.ok) {
+      this.asker.note(`metrics at ${where}: ${result.reason} (${result.message})`);
+      return null;
+    }
+    const found = identifyPage(result.page, hint);
+    if (isReadable(found)) {
+      this.asker.note(`metrics at ${where}: families of ${found.dialect.engine} (${found.prefix || 'no prefix'})`);
+      return { url, engine: found.dialect.engine };
+    }
+    this.asker.note(`metrics at ${where}: ${found.why}, families ${found.families.join(' ')}`);
+    return { url, engine: null };
+  }
+
+  private result(engine: EngineName, page: FoundPage | null, models: ModelList, identity: Identity): Discovery {
+    return {
+      engine,
+      version: identity.version,
+      metricsUrl: page?.url ?? null,
+      models: models.ids,
+      apis: APIS[engine],
+      maxModelLength: models.maxModelLength ?? identity.maxModelLength,
+      chatTemplate: identity.chatTemplate,
+      findings: this.asker.findings,
+    };
+  }
+}
+
+/**
+ * Finds out what serves at an endpoint. Asks for documents only: nothing that generates (SGLang's `/health`), wakes or
+ * loads (llama.cpp's `/metrics` while it sleeps or routes) or drains (TensorRT-LLM's `/metrics`). Never throws for what
+ * an endpoint does; one that cannot be reached is `unknown`, and its findings say why.
+ */
+export async function discover(options: DiscoverOptions, deps: DiscoverDeps): Promise<Discovery> {
+  const fetcher = createFetcher(
+    {
+      origin: options.url.origin,
+      apiKey: options.apiKey,
+      headers: options.headers,
+      timeoutSeconds: options.timeoutSeconds > 0 ? options.timeoutSeconds : seconds(5),
+      maxBytes: MAX_BYTES,
+      tls: options.tls ?? null,
+    },
+    { clock: deps.clock },
+  );
+  try {
+    const discovery = await new Discoverer(options, fetcher).run();
+    deps.log.debug({ engine: discovery.engine, findings: discovery.findings }, 'endpoint discovered');
+    return discovery;
+  } finally {
+    await fetcher.close();
+  }
+}
