@@ -1,7 +1,7 @@
+import type { EngineName } from '../engine/types.ts';
 import type { LogFormat, LogLevel } from '../log.ts';
 import type { ApiName } from '../probe/outcome.ts';
 import type { ConnectionSettings, ProbeProfile } from '../probe/profile.ts';
-import type { EngineName } from '../engine/types.ts';
 import type { Seconds } from '../units.ts';
 
 /** A secret: a value read from a file (again whenever it changes) or from the environment. Cannot be printed. */
