@@ -1,0 +1,106 @@
+import { elapsed, type MonotonicInstant, type Seconds, seconds } from '../units.ts';
+import type { ExchangeFacts } from './exchange.ts';
+import type { Failure, PhaseSeconds, ProbeMeasurement, ProbeOutcome, TimelineEntry } from './outcome.ts';
+import type { ReadingResult } from './reading.ts';
+
+/** What is known of a probe besides its exchange. */
+export interface ProbeFrame
+  extends Pick<ProbeMeasurement, 'id' | 'target' | 'model' | 'profile' | 'api' | 'startedAt' | 'beganAt'>,
+    Pick<ProbeMeasurement, 'refusedParameters' | 'retryAfterSeconds'> {
+  readonly loopDelaySeconds: Seconds;
+  /** Loop delay above max(this, 5 % of the TTFT) spoils the times of this probe. */
+  readonly disturbedAfterSeconds: Seconds;
+}
+
+const DISTURBED_SHARE = 0.05;
+
+/** Seconds from the hand-over of the request; stamps of one clock never lie before it, whatever the clock of a test. */
+function since(requestAt: MonotonicInstant | null, at: MonotonicInstant | null | undefined): Seconds | null {
+  if (requestAt === null || at === null || at === undefined) return null;
+  return seconds(Math.max(0, elapsed(requestAt, at)));
+}
+
+function phasesOf({ connection, requestAt, writtenAt, headersAt }: ExchangeFacts): PhaseSeconds {
+  const { dns = null, tcp = null, tls = null } = connection?.phases ?? {};
+  return { dns, tcp, tls, write: since(requestAt, writtenAt), headers: since(requestAt, headersAt) };
+}
+
+function timelineOf(result: ReadingResult | null, requestAt: MonotonicInstant | null): readonly TimelineEntry[] {
+  return (result?.timeline ?? []).map(({ at, kind, tokens }) => ({
+    atSeconds: since(requestAt, at) ?? seconds(0),
+    kind,
+    tokens,
+  }));
+}
+
+/** A gateway says that another model answered in place of the one that was asked for. */
+const fellBack = (headers: Readonly<Record<string, string>>): boolean =>
+  Number(headers['x-litellm-attempted-fallbacks'] ?? 0) > 0;
+
+function measure(facts: ExchangeFacts, frame: ProbeFrame): Omit<ProbeMeasurement, keyof ReadingPart> {
+  const { loopDelaySeconds, disturbedAfterSeconds, ...named } = frame;
+  const { connection, requestAt, ending, result } = facts;
+  const ttft = since(requestAt, result?.firstTokenAt) ?? 0;
+  const failed = ending.kind === 'broken' ? ending.failure.certificateExpiresAt : null;
+  return {
+    ...named,
+    requestAt,
+    endedAt: facts.endedAt,
+    httpStatus: facts.status,
+    connection: connection === null ? null : connection.reused ? 'reused' : 'fresh',
+    phases: phasesOf(facts),
+    disturbed: loopDelaySeconds > Math.max(disturbedAfterSeconds, DISTURBED_SHARE * ttft),
+    eventLoopDelaySeconds: loopDelaySeconds,
+    fallback: fellBack(facts.headers),
+    compressed: facts.compressed,
+    retriedStaleConnection: connection?.retriedStale ?? false,
+    certificateExpiresAt: connection?.certificateExpiresAt ?? failed,
+  };
+}
+
+/** The part of the measurement that comes out of the body. */
+type ReadingPart = ReturnType<typeof read>;
+
+function read(
+  result: ReadingResult | null,
+  requestAt: MonotonicInstant | null,
+  endedAt: MonotonicInstant,
+  good: boolean,
+) {
+  const gapsSeconds = result?.gapsSeconds ?? [];
+  return {
+    ttfeSeconds: since(requestAt, result?.firstEventAt),
+    ttftSeconds: since(requestAt, result?.firstTokenAt),
+    ttfcSeconds: since(requestAt, result?.firstContentAt),
+    tpotSeconds: result?.tpotSeconds ?? null,
+    gapsSeconds,
+    longestGapSeconds:
+      gapsSeconds.length === 0 ? null : seconds(gapsSeconds.reduce((longest, gap) => Math.max(longest, gap), 0)),
+    durationSeconds: since(requestAt, good ? (result?.terminalAt ?? endedAt) : endedAt),
+    outputTokens: result?.outputTokens ?? null,
+    firstChunkTokens: result?.firstChunkTokens ?? null,
+    tokenSource: result?.tokenSource ?? null,
+    promptTokens: result?.promptTokens ?? null,
+    cachedPromptTokens: result?.cachedPromptTokens ?? null,
+    reasoningTokens: result?.reasoningTokens ?? null,
+    events: result?.events ?? 0,
+    tokenChunks: result?.tokenChunks ?? 0,
+    nonconformingEvents: result?.nonconformingEvents ?? 0,
+    finishReason: result?.finishReason ?? null,
+    terminal: result?.terminal ?? false,
+    buffered: result?.buffered ?? false,
+    outputHash: result?.textHash ?? null,
+    timeline: timelineOf(result, requestAt),
+  };
+}
+
+/** Puts the outcome of one probe together. What it is made of must not change afterwards: the outcome is immutable. */
+export function assemble(facts: ExchangeFacts, failure: Failure | null, frame: ProbeFrame): ProbeOutcome {
+  const { result } = facts;
+  const terminalKnown = result?.terminal ?? false;
+  const measurement: ProbeMeasurement = {
+    ...measure(facts, frame),
+    ...read(result, facts.requestAt, facts.endedAt, failure === null || terminalKnown),
+  };
+  return failure === null ? { ...measurement, outcome: 'good' } : { ...measurement, outcome: 'failed', failure };
+}

@@ -1,0 +1,67 @@
+import type { Clock } from '../clock.ts';
+import type { ApiDialect } from './apis/api.ts';
+import { type ExchangeFacts, runExchange } from './exchange.ts';
+import { checkExpectation } from './expectation.ts';
+import { displayUrl, failure } from './failure.ts';
+import { judge } from './judge.ts';
+import type { Failure } from './outcome.ts';
+import type { ProbeProfile, ProbeTarget } from './profile.ts';
+import type { PromptSource } from './prompt.ts';
+import type { StreamErrorObject } from './reading.ts';
+import type { Refusals } from './refusals.ts';
+import { buildAsk, buildRequest } from './request.ts';
+import type { Transport } from './transport-types.ts';
+
+/** What one prober keeps from probe to probe. */
+export interface Standing {
+  readonly target: ProbeTarget;
+  readonly profile: ProbeProfile;
+  readonly dialect: ApiDialect;
+  readonly prompts: PromptSource;
+  readonly refusals: Refusals;
+  readonly transport: Transport;
+  readonly userAgent: string;
+  /** A request parameter was refused for the first time. */
+  refused(parameter: string): void;
+}
+
+export interface Attempt {
+  readonly facts: ExchangeFacts;
+  /** Null: good, or aborted. */
+  readonly failure: Failure | null;
+}
+
+function learn({ refusals, refused }: Standing, { status }: ExchangeFacts, error: StreamErrorObject | null): void {
+  // Inside a stream the error object has the status.
+  const effective = status !== null && status >= 300 ? status : (error?.status ?? 0);
+  const parameter = refusals.learn(effective, error);
+  if (parameter !== null) refused(parameter);
+}
+
+/**
+ * One probe: asks, sends, judges, learns. Throws only for a fault of our own before anything is sent, such as a key that
+ * cannot be read.
+ */
+export async function attempt(
+  standing: Standing,
+  { id, traceparent }: { readonly id: string; readonly traceparent: boolean },
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const { target, profile, dialect, prompts, transport, userAgent } = standing;
+  const { deadlines } = profile;
+  const body = dialect.body(buildAsk(target, profile, prompts.next(), standing.refusals.refused()));
+  const request = buildRequest({ target, dialect, body, id, traceparent, userAgent });
+  const facts = await runExchange({ request, dialect, deadlines }, { transport, clock }, signal);
+  if (facts.ending.kind === 'aborted') return { facts, failure: null };
+
+  const place = displayUrl(request.url);
+  const verdict = judge(facts, { place, dialect, deadlines, parameters: Object.keys(body) });
+  learn(standing, facts, verdict.error);
+  if (verdict.failure !== null || facts.result === null) return { facts, failure: verdict.failure };
+
+  if (facts.result.promptTokens !== null) prompts.observe(facts.result.promptTokens);
+  const unexpected = checkExpectation(profile.expect, facts.result);
+  if (unexpected === null) return { facts, failure: null };
+  return { facts, failure: failure(unexpected.reason, place, unexpected.message, unexpected.detail) };
+}

@@ -1,0 +1,56 @@
+import type { MonotonicInstant } from '../units.ts';
+import type { ReadingProgress, ReadingResult, StreamReading } from './reading.ts';
+
+/** How a response is read: as the stream that was asked for, or as one text, for classification. */
+export type BodyKind = 'stream' | 'answer' | 'error';
+
+/** The type of a Content-Type header: lower case, without parameters; empty when there is none. */
+export const mediaType = (header: string | undefined): string => header?.split(';')[0]?.trim().toLowerCase() ?? '';
+
+// Types that say nothing: proxies that lose or replace the header do so with these, and clients read the stream.
+const VAGUE_TYPES: ReadonlySet<string> = new Set(['', 'text/plain', 'application/octet-stream']);
+
+export function bodyKind(status: number, contentType: string, streamTypes: readonly string[]): BodyKind {
+  if (status < 200 || status >= 300) return 'error';
+  return streamTypes.includes(contentType) || VAGUE_TYPES.has(contentType) ? 'stream' : 'answer';
+}
+
+/** What a body has said so far. */
+export interface Body {
+  readonly kind: BodyKind;
+  push(at: MonotonicInstant, bytes: Uint8Array): ReadingProgress;
+  end(at: MonotonicInstant): ReadingProgress;
+  /** Null for a text. */
+  result(): ReadingResult | null;
+  /** Empty for a stream. */
+  text(): string;
+}
+
+/** Error pages can be long; no error object needs more than this. */
+const TEXT_BYTES = 64 * 1024;
+
+const WAITING: ReadingProgress = { tokenChunks: 0, terminal: false, complete: false, failed: false };
+
+export function createTextBody(kind: 'answer' | 'error'): Body {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  return {
+    kind,
+    push(_, part) {
+      if (bytes < TEXT_BYTES) parts.push(Buffer.from(part.subarray(0, TEXT_BYTES - bytes)));
+      bytes += part.length;
+      return { ...WAITING, failed: bytes >= TEXT_BYTES };
+    },
+    end: () => WAITING,
+    result: () => null,
+    text: () => Buffer.concat(parts).toString('utf8'),
+  };
+}
+
+export const createStreamBody = (reading: StreamReading): Body => ({
+  kind: 'stream',
+  push: (at, bytes) => reading.push(at, bytes),
+  end: (at) => reading.end(at),
+  result: () => reading.result(),
+  text: () => '',
+});

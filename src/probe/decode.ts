@@ -1,0 +1,75 @@
+import type { Transform } from 'node:stream';
+import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { MonotonicInstant } from '../units.ts';
+
+/** Receives a body with its content encoding taken off. Stamps are those of the bytes on the wire. */
+export interface DecodedSink {
+  data(at: MonotonicInstant, bytes: Uint8Array): void;
+  ended(at: MonotonicInstant): void;
+  /** The bytes are not of the promised encoding. */
+  broken(at: MonotonicInstant, error: unknown): void;
+}
+
+export interface BodyDecoder {
+  push(at: MonotonicInstant, bytes: Uint8Array): void;
+  end(at: MonotonicInstant): void;
+  /** Frees the memory; nothing more is delivered. */
+  destroy(): void;
+}
+
+// Flush after each write: what is there is delivered at once, and a body that was cut ends without an error of its own,
+// so that what was decoded of it decides.
+const ZLIB = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
+const BROTLI = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: () => createGunzip(ZLIB),
+  'x-gzip': () => createGunzip(ZLIB),
+  deflate: () => createInflate(ZLIB),
+  br: () => createBrotliDecompress(BROTLI),
+};
+
+/** Null: an encoding that we cannot read. Identity was asked for, so anything else is the server's own idea. */
+export function createDecoder(encoding: string | undefined, sink: DecodedSink): BodyDecoder | null {
+  const name = encoding?.trim().toLowerCase() ?? '';
+  if (name === '' || name === 'identity') return { push: sink.data, end: sink.ended, destroy: () => {} };
+  const create = DECODERS[name];
+  return create === undefined ? null : decodeWith(create(), sink);
+}
+
+function decodeWith(decoder: Transform, sink: DecodedSink): BodyDecoder {
+  // zlib works in the thread pool, one write after the other; the stamp at the front belongs to what comes out now.
+  const stamps: MonotonicInstant[] = [];
+  let endedAt: MonotonicInstant | null = null;
+  let dead = false;
+  let latest: MonotonicInstant | null = null;
+
+  const destroy = (): void => {
+    dead = true;
+    decoder.destroy();
+  };
+  decoder.on('data', (bytes: Uint8Array) => {
+    latest = stamps[0] ?? latest;
+    if (!dead && latest !== null) sink.data(latest, bytes);
+  });
+  decoder.on('end', () => {
+    if (!dead && endedAt !== null) sink.ended(endedAt);
+  });
+  decoder.on('error', (error: unknown) => {
+    const at = endedAt ?? stamps[0] ?? latest;
+    if (!dead && at !== null) sink.broken(at, error);
+  });
+
+  return {
+    push(at, bytes) {
+      stamps.push(at);
+      // A copy: the parser's memory is used again before the thread pool has read it.
+      decoder.write(Buffer.from(bytes), () => void stamps.shift());
+    },
+    end(at) {
+      endedAt = at;
+      decoder.end();
+    },
+    destroy,
+  };
+}

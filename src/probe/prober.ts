@@ -1,0 +1,146 @@
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import type { Seconds } from '../units.ts';
+import { buildVersion } from '../version.ts';
+import { apiDialect } from './apis/table.ts';
+import { assemble } from './assemble.ts';
+import { type Attempt, attempt, type Standing } from './attempt.ts';
+import { noExchange } from './exchange.ts';
+import { displayUrl, errorCode, failure } from './failure.ts';
+import { createLoopDelayMonitor, type LoopDelayMonitor } from './loop-delay.ts';
+import type { ProbeOutcome } from './outcome.ts';
+import type { ProbeProfile, ProbeTarget } from './profile.ts';
+import { createPromptSource } from './prompt.ts';
+import { createRefusals } from './refusals.ts';
+import { newProbeId } from './request.ts';
+import { retryAfter } from './retry-after.ts';
+import { createTransport } from './transport.ts';
+import type { Resolve } from './transport-address.ts';
+import type { Environment } from './transport-proxy.ts';
+
+export interface ProbeOptions {
+  /** Ends the probe without an outcome: for shutdown. */
+  readonly signal?: AbortSignal;
+  /** Send a W3C traceparent whose trace id is the probe's id. */
+  readonly traceparent: boolean;
+}
+
+/** Probes one target with one profile. */
+export interface Prober {
+  /**
+   * Runs one probe: one request, two in the one case that `retriedStaleConnection` marks. Never throws, whatever the
+   * endpoint does. Null when `signal` aborted it or the prober was closed: such a probe leaves no half of a record.
+   */
+  probe(options: ProbeOptions): Promise<ProbeOutcome | null>;
+  /** Ends running probes, closes all connections. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+export interface ProberOptions {
+  readonly target: ProbeTarget;
+  readonly profile: ProbeProfile;
+  readonly disturbedAfterSeconds: Seconds;
+}
+
+export interface ProberDependencies {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Shared by all probers of a process where given; each has its own otherwise. */
+  readonly loopDelay?: LoopDelayMonitor;
+  /** Defaults to the system's resolver. */
+  readonly resolve?: Resolve;
+  /** Where `proxyUrl: env` looks; defaults to the process's environment. */
+  readonly environment?: Environment;
+}
+
+function createStanding({ target, profile }: ProberOptions, dependencies: ProberDependencies, log: Logger): Standing {
+  const dialect = apiDialect(target.api);
+  return {
+    target,
+    profile,
+    dialect,
+    prompts: createPromptSource({ target: target.name, profile }),
+    refusals: createRefusals(dialect.optionalParameters),
+    transport: createTransport(
+      { settings: target.connection, connection: profile.connection },
+      { ...dependencies, log },
+    ),
+    userAgent: `inference-probe-exporter/${buildVersion().version}`,
+    refused: (parameter) => log.warn({ parameter }, 'the endpoint refuses a request parameter, left out from now on'),
+  };
+}
+
+/** Everything that is kept from one probe to the next lives here: connections, refused parameters, the prompt's size. */
+export function createProber(options: ProberOptions, dependencies: ProberDependencies): Prober {
+  const { target, profile, disturbedAfterSeconds } = options;
+  const { clock } = dependencies;
+  const log = dependencies.log.child({ target: target.name, profile: profile.name });
+  const loopDelay = dependencies.loopDelay ?? createLoopDelayMonitor(clock);
+  const standing = createStanding(options, dependencies, log);
+  const running = new Set<AbortController>();
+  let closed = false;
+
+  const ownFault = (error: unknown): Attempt => {
+    const code = errorCode(error);
+    if (code === null) log.error({ error: stackOf(error) }, 'a probe failed through a fault of the exporter');
+    const what = `the request could not be made (${code ?? 'a bug'})`;
+    const fault = failure('internal', displayUrl(target.url), what, code === null ? {} : { code });
+    return { facts: noExchange(clock.monotonic()), failure: fault };
+  };
+
+  /** Runs `attempt` under a signal of its own, that follows the caller's only for this long. */
+  const guarded = async (id: string, { signal, traceparent }: ProbeOptions): Promise<Attempt> => {
+    const controller = new AbortController();
+    const forward = (): void => controller.abort();
+    signal?.addEventListener('abort', forward, { once: true });
+    running.add(controller);
+    try {
+      return await attempt(standing, { id, traceparent }, clock, controller.signal);
+    } catch (error) {
+      return ownFault(error);
+    } finally {
+      running.delete(controller);
+      signal?.removeEventListener('abort', forward);
+    }
+  };
+
+  const probe = async (how: ProbeOptions): Promise<ProbeOutcome | null> => {
+    if (closed || how.signal?.aborted) return null;
+    const id = newProbeId();
+    const [startedAt, beganAt] = [clock.unix(), clock.monotonic()];
+    const window = loopDelay.open();
+    const { facts, failure: failed } = await guarded(id, how);
+    const loopDelaySeconds = window.close();
+    if (facts.ending.kind === 'aborted') return null;
+    return assemble(facts, failed, {
+      id,
+      target: target.name,
+      model: target.model,
+      profile: profile.name,
+      api: target.api,
+      startedAt,
+      beganAt,
+      refusedParameters: [...standing.refusals.refused()],
+      retryAfterSeconds: (facts.status ?? 0) < 300 ? null : retryAfter(facts.headers, clock.unix()),
+      loopDelaySeconds,
+      disturbedAfterSeconds,
+    });
+  };
+
+  return {
+    probe,
+    close: () => {
+      closed = true;
+      for (const controller of [...running]) controller.abort();
+      standing.transport.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+/** The frames of a stack without the message, which may hold anything. */
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const frames = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '));
+  return [error.name, ...frames.slice(0, 8)].join('\n');
+}

@@ -1,0 +1,61 @@
+import type { StreamErrorObject } from './reading.ts';
+
+/** Request parameters that this endpoint has refused. Kept for the life of the prober, so each is refused once. */
+export interface Refusals {
+  refused(): ReadonlySet<string>;
+  /**
+   * Looks for the refusal of an optional parameter in an answer. Returns its name when it is a new one: the next probe
+   * leaves it out. A value that is out of range is no refusal: without `max_tokens` a probe would run on for ever.
+   */
+  learn(status: number, error: StreamErrorObject | null): string | null;
+}
+
+const REFUSAL_STATUS: ReadonlySet<number> = new Set([400, 422]);
+
+// How the engines and gateways say it: vLLM, OpenAI and Azure (unsupported_parameter, unknown_parameter), pydantic
+// with extra="forbid" (TensorRT-LLM, Mistral: extra_forbidden), serde (Dynamo: unsupported parameter, unknown field).
+const REFUSAL_WORDS =
+  /unsupported|unknown|unrecogni[sz]ed|unexpected|extra[ _](?:forbidden|inputs?|fields?|parameters?)|not (?:supported|recogni[sz]ed|a valid (?:field|parameter))|instead/i;
+
+// pydantic writes "body.max_tokens", "('body', 'max_tokens')" or ["body","max_tokens"].
+const lastName = (param: string): string => param.split(/[^A-Za-z0-9_]+/).findLast((part) => part !== '') ?? '';
+
+function position(text: string, parameter: string): number {
+  const word = parameter.replace(/[^A-Za-z0-9_]/g, '\\$&');
+  return text.search(new RegExp(`(?<![A-Za-z0-9_])${word}(?![A-Za-z0-9_])`));
+}
+
+/**
+ * The one of `parameters` that the error is about: by its param field, else the first that its text names ("max_tokens
+ * is not supported, use max_completion_tokens"); null when it names none.
+ */
+export function namedParameter(error: StreamErrorObject, parameters: readonly string[]): string | null {
+  const { param, text } = error;
+  if (param !== null) {
+    const exact = parameters.find((parameter) => parameter === param || parameter === lastName(param));
+    if (exact !== undefined) return exact;
+  }
+  const named = parameters
+    .map((parameter) => ({ parameter, at: position(text, parameter) }))
+    .filter(({ at }) => at >= 0);
+  return named.sort((a, b) => a.at - b.at)[0]?.parameter ?? null;
+}
+
+/** @param optional parameters that a request can do without, or that exist in an older or newer form */
+export function createRefusals(optional: readonly string[]): Refusals {
+  const refused = new Set<string>();
+  return {
+    refused: () => new Set(refused),
+    learn(status, error) {
+      if (error === null || !REFUSAL_STATUS.has(status)) return null;
+      if (!REFUSAL_WORDS.test(`${error.type} ${error.code} ${error.text}`)) return null;
+      // One that is left out already cannot be what is refused now: the text may name it as the old form of another.
+      const parameter = namedParameter(
+        error,
+        optional.filter((name) => !refused.has(name)),
+      );
+      if (parameter !== null) refused.add(parameter);
+      return parameter;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import type { ApiDialect, Ask } from './apis/api.ts';
+import type { ProbeProfile, ProbeTarget } from './profile.ts';
+import type { TransportRequest } from './transport-types.ts';
+
+/** Lets operators leave probes out of billing, user metrics and rate limits. */
+export const MARKER_HEADER = 'x-inference-probe';
+
+/** Engines that honour `ignore_eos`; the others ignore it, or refuse the request. */
+const IGNORE_EOS_ENGINES: ReadonlySet<string> = new Set([
+  'vllm',
+  'sglang',
+  'tensorrt-llm',
+  'llamacpp',
+  'lmdeploy',
+  'llm-d-inference-sim',
+]);
+
+/** A new probe id: 32 hexadecimal digits, valid as a W3C trace id. */
+export const newProbeId = (): string => randomBytes(16).toString('hex');
+
+/** W3C trace context with the probe's id as trace id, sampled, so that the engine's own trace can be found by it. */
+export const traceparent = (id: string): string => `00-${id}-${randomBytes(8).toString('hex')}-01`;
+
+/** What the profile asks for, in the terms of every API. */
+export function buildAsk(
+  target: ProbeTarget,
+  profile: ProbeProfile,
+  prompt: string,
+  refused: ReadonlySet<string>,
+): Ask {
+  const { ignoreEos } = profile;
+  return {
+    model: target.model,
+    prompt,
+    maxTokens: profile.maxTokens,
+    temperature: profile.temperature,
+    ignoreEos: ignoreEos === 'auto' ? IGNORE_EOS_ENGINES.has(target.engine ?? '') : ignoreEos,
+    engine: target.engine,
+    refused,
+    extraBody: profile.extraBody,
+  };
+}
+
+/** User info in the URL is what browsers and curl send as basic authentication; it never stays in the URL. */
+function basicAuthorization({ username, password }: URL): Readonly<Record<string, string>> {
+  if (username === '' && password === '') return {};
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+}
+
+const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+export interface RequestParts {
+  readonly target: ProbeTarget;
+  readonly dialect: ApiDialect;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly id: string;
+  readonly traceparent: boolean;
+  readonly userAgent: string;
+}
+
+/**
+ * The request of one probe. The key is read here, so that each probe uses the current one; this throws what reading it
+ * throws. Headers of the target replace ours of the same name, but never the marker.
+ */
+export function buildRequest(parts: RequestParts): TransportRequest {
+  const { target, dialect, id } = parts;
+  const url = dialect.url(target.url, target.model);
+  const authorization = basicAuthorization(url);
+  url.username = '';
+  url.password = '';
+  const headers = {
+    'content-type': 'application/json',
+    accept: [...dialect.streamTypes, 'application/json'].join(', '),
+    // A compressor in between would hold events back; asked for identity it has no reason to be there.
+    'accept-encoding': 'identity',
+    'user-agent': parts.userAgent,
+    ...authorization,
+    ...dialect.authHeaders(target.apiKey()),
+    ...(parts.traceparent && { traceparent: traceparent(id) }),
+    ...lowerCase(target.headers),
+    [MARKER_HEADER]: '1',
+  };
+  return { url, headers, body: JSON.stringify(parts.body) };
+}
