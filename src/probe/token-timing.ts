@@ -117,23 +117,32 @@ export function createTokenTiming(): TokenTiming {
     return at.filter((_, index) => mark[index] === SURE || (index === end ? last : later && mark[index] === EMPTY));
   }
 
+  /** Tokens up to and with the first chunk that has text, where no running total says it. */
+  function estimateFirst(evidence: TokenEvidence, leading: number, chunks: number): { tokens: number; proven: boolean } {
+    const delivered = (evidence.totalTokens ?? chunks) - evidence.hiddenTokens;
+    // The first chunk of an answer holds one token, as prefill makes one; the others share the rest.
+    const each = chunks > 1 ? Math.max(1, (delivered - 1) / (chunks - 1)) : 1;
+    return { tokens: evidence.hiddenTokens + 1 + leading * each, proven: delivered === chunks };
+  }
+
   function times(evidence: TokenEvidence): TokenTimes {
     const total = evidence.totalTokens;
     const explained = firstCounted > 0 ? countedTokens : sure + evidence.hiddenTokens;
     const later = mark.reduce((sum, kind) => sum + (kind === EMPTY ? 1 : 0), 0);
     const found = { leading: leadingEmpties, later, lastIsEmpty: mark.at(-1) === EMPTY };
-    const missing = total === null ? 0 : total - explained;
-    const tokens = decide(missing, evidence.lostEvents, found);
+    const tokens = decide(total === null ? 0 : total - explained, evidence.lostEvents, found);
     const arrivals = tokenArrivals(tokens.later, tokens.last);
-    const inFirst = firstCounted > 0 ? firstCounted : evidence.hiddenTokens + tokens.leading + 1;
-    const provenSingle = missing >= 0 && missing <= found.leading + found.later;
+    const first =
+      firstCounted > 0
+        ? { tokens: firstCounted, proven: true }
+        : estimateFirst(evidence, tokens.leading, arrivals.length + tokens.leading);
     return {
       firstAt: arrivals[0] ?? null,
       lastAt: arrivals.at(-1) ?? null,
       tokenChunks: arrivals.length,
       gapsSeconds: gaps(arrivals),
-      firstChunkTokens: sure > 0 && total !== null && (firstCounted > 0 || provenSingle) ? inFirst : null,
-      tpotSeconds: tpot(arrivals, (total ?? arrivals.length) - inFirst),
+      firstChunkTokens: sure > 0 && total !== null && first.proven ? first.tokens : null,
+      tpotSeconds: tpot(arrivals, (total ?? arrivals.length) - first.tokens),
     };
   }
 
