@@ -1,10 +1,12 @@
 import { defineConfig } from 'vitest/config';
+import { reporters } from './test/support/reporters.ts';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // Real engines, a real Prometheus and other programs run in suites of their own, on their own npm scripts.
     exclude: ['test/engines/**', 'test/stack/**', 'test/cluster/**', 'test/faults/**', 'node_modules/**'],
+    reporters: reporters('tests'),
     testTimeout: 15_000,
     // Tests measure time; with more workers than cores they would measure each other.
     maxWorkers: 2,

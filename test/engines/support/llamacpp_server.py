@@ -15,7 +15,8 @@ def main() -> None:
     parameters.port = int(port)
     parameters.n_parallel = int(parallel)
     parameters.n_ctx = int(context)
-    parameters.cpuparams.n_threads = 2
+    # One thread: with two, the workers spin for each other whenever something else wants a core.
+    parameters.cpuparams.n_threads = 1
     parameters.endpoint_metrics = True
     parameters.endpoint_slots = True
     server = xllamacpp.Server(parameters)

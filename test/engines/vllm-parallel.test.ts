@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startLoad } from './support/background-load.ts';
+import { type RunningEngine, startVllm } from './support/engines.ts';
+import { installed } from './support/installs.ts';
+import { fetchPage, type MetricsPage } from './support/metrics-page.ts';
+import { once } from './support/once.ts';
+import { expectSameLoad, pagesAtRest } from './support/same-values.ts';
+import { type Sidecar, startSidecar } from './support/sidecar.ts';
+
+const venv = installed('vllm');
+if (venv === null) console.warn('SKIPPED: vLLM is not installed; test/engines/install/vllm.sh installs it');
+
+describe.skipIf(venv === null)(
+  'the sidecar beside a real vLLM with two data-parallel ranks and no prefix cache',
+  () => {
+    let engine: RunningEngine;
+    let sidecar: Sidecar;
+    let engineAtStart: MetricsPage;
+
+    beforeAll(async () => {
+      engine = await startVllm({
+        venv: venv ?? '',
+        args: [
+          '--data-parallel-size',
+          '2',
+          '--no-enable-prefix-caching',
+          '--max-model-len',
+          '2048',
+          '--max-num-seqs',
+          '4',
+        ],
+      });
+      engineAtStart = await fetchPage(engine.metricsUrl);
+      sidecar = await startSidecar({ env: { INFERENCE_PROBE_TARGET_URL: engine.url, INFERENCE_PROBE_EVERY: '5s' } });
+    });
+    afterAll(async () => {
+      await sidecar?.stop();
+      await engine?.stop();
+    });
+
+    it('answers `once` with one good probe, given only the address', async () => {
+      const { exitCode, record } = await once('--url', engine.url);
+      expect(record).toMatchObject({ outcome: 'good', model: 'tiny', engine: { name: 'vllm' } });
+      expect(exitCode).toBe(0);
+    });
+
+    it('keeps the ranks apart while both are busy, with their sum equal to the page', async () => {
+      const load = startLoad({
+        url: engine.url,
+        model: 'tiny',
+        streams: 10,
+        maxTokens: 200,
+        body: { ignore_eos: true },
+      });
+      try {
+        await expectSameLoad(sidecar, engine.metricsUrl, {
+          kvUsage: 'vllm:kv_cache_usage_perc',
+          running: 'vllm:num_requests_running',
+          waiting: 'vllm:num_requests_waiting',
+        });
+        const page = await sidecar.page();
+        const ranks = page.all('inference_engine_requests_running').map((sample) => sample.labels.dp_rank);
+        expect([...ranks].sort()).toEqual(['0', '1']);
+      } finally {
+        await load.stop();
+      }
+    });
+
+    it("shows counters that rose exactly as much as the engine's own, and no prefix hits", async () => {
+      const { engineNow, ours } = await pagesAtRest(sidecar, engine.metricsUrl, 'vllm:num_requests_running', [
+        'vllm:generation_tokens_total',
+      ]);
+      for (const rank of ['0', '1']) {
+        const rise = (name: string): number =>
+          (engineNow.sum(name, { engine: rank }) ?? Number.NaN) -
+          (engineAtStart.sum(name, { engine: rank }) ?? Number.NaN);
+        expect(ours.sum('inference_engine_generation_tokens_total', { dp_rank: rank })).toBe(
+          rise('vllm:generation_tokens_total'),
+        );
+        expect(ours.sum('inference_engine_prompt_tokens_total', { dp_rank: rank })).toBe(
+          rise('vllm:prompt_tokens_total'),
+        );
+      }
+      expect(ours.sum('inference_engine_prefix_cache_hits_total')).toBe(0);
+    });
+
+    it('gives each rank a capacity of its own', async () => {
+      const capacities = (await sidecar.page()).all('inference_engine_kv_cache_capacity_tokens');
+      const engineConfig = (await fetchPage(engine.metricsUrl)).all('vllm:cache_config_info');
+      const tokens = engineConfig.map(({ labels }) => Number(labels.num_gpu_blocks) * Number(labels.block_size));
+      expect(capacities.map((sample) => sample.value)).toEqual(tokens);
+    });
+  },
+);

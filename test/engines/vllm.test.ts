@@ -1,0 +1,290 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startLoad } from './support/background-load.ts';
+import { median, type PairedProbe, pairProbes } from './support/engine-truth.ts';
+import { type RunningEngine, startVllm } from './support/engines.ts';
+import { installed, programPath } from './support/installs.ts';
+import { fetchPage, type MetricsPage } from './support/metrics-page.ts';
+import { once } from './support/once.ts';
+import { type RunningPrometheus, startPrometheus } from './support/prometheus.ts';
+import { eventually, recentProbes } from './support/recent-probes.ts';
+import { pagesAtRest } from './support/same-values.ts';
+import { type Sidecar, startSidecar } from './support/sidecar.ts';
+
+const venv = installed('vllm');
+const prometheusProgram = programPath('prometheus');
+if (venv === null) console.warn('SKIPPED: vLLM is not installed; test/engines/install/vllm.sh installs it');
+if (prometheusProgram === null) console.warn('SKIPPED: Prometheus is not installed (Debian package prometheus)');
+
+const PROMPT_TOKENS = 200;
+const MAX_TOKENS = 24;
+const BLOCK_SIZE = 32;
+const PAIRS = 36;
+
+const config = (url: string): string => `
+log: { level: info }
+slo:
+  ttft: { threshold: 300ms, objective: 0.95 }
+  tpot: { threshold: 100ms, objective: 0.95 }
+budget: { tokens_per_hour: 10000000, tokens_per_day: 100000000 }
+profiles:
+  - { name: cold, prefix: unique, every: 3s, prompt_tokens: ${PROMPT_TOKENS}, max_tokens: ${MAX_TOKENS}, allow_overlap: true }
+  - { name: warm, prefix: shared, every: 3s, prompt_tokens: ${PROMPT_TOKENS}, max_tokens: ${MAX_TOKENS}, allow_overlap: true }
+targets:
+  - { name: tiny, url: "${url}" }
+`;
+
+describe.skipIf(venv === null)('the sidecar beside a real vLLM with a small KV cache', () => {
+  let engine: RunningEngine;
+
+  beforeAll(async () => {
+    engine = await startVllm({
+      venv: venv ?? '',
+      args: [
+        ...['--enable-prompt-tokens-details', '--num-gpu-blocks-override', '24', '--block-size', String(BLOCK_SIZE)],
+        ...['--max-num-seqs', '16', '--max-model-len', '512'],
+      ],
+    });
+    // The first requests of a fresh engine compile and allocate; they are not what is measured here.
+    await once('--url', engine.url, '--max-tokens', '8');
+  });
+  afterAll(() => engine?.stop());
+
+  describe('with nothing but the address in the environment', () => {
+    let sidecar: Sidecar;
+    beforeAll(async () => {
+      sidecar = await startSidecar({
+        env: { INFERENCE_PROBE_TARGET_URL: engine.url, INFERENCE_PROBE_EVERY: '5s' },
+      });
+    });
+    afterAll(() => sidecar?.stop());
+
+    it('finds engine, version, model and API and probes well', async () => {
+      const record = await eventually('a good probe', 30, async () =>
+        (await recentProbes(sidecar)).find((probe) => probe.outcome === 'good'),
+      );
+      expect(record).toMatchObject({ model: 'tiny', engine: { name: 'vllm', version: '0.32.0+cpu' }, reason: null });
+      expect(['completions', 'chat']).toContain(record.api);
+      const page = await sidecar.page();
+      expect(page.sum('inference_engine_up')).toBe(1);
+      expect(page.all('inference_engine_info', { engine: 'vllm', version: '0.32.0+cpu' })).not.toHaveLength(0);
+      expect(page.sum('inference_engine_kv_cache_capacity_tokens')).toBe(24 * BLOCK_SIZE);
+    });
+  });
+
+  it('answers `once` with one good probe and exit code 0', async () => {
+    const { exitCode, record } = await once('--url', engine.url);
+    expect(exitCode).toBe(0);
+    expect(record).toMatchObject({ outcome: 'good', model: 'tiny', token_source: 'usage', buffered: false });
+  });
+
+  it('answers `once` for a model that is not there with exit code 1 and the reason', async () => {
+    const { exitCode, record } = await once('--url', engine.url, '--model', 'absent', '--api', 'chat');
+    expect(exitCode).toBe(1);
+    expect(record).toMatchObject({ outcome: 'failed', reason: 'not_found' });
+  });
+
+  describe('with a fast timetable, scraped by a real Prometheus', () => {
+    let sidecar: Sidecar;
+    let prometheus: RunningPrometheus | null = null;
+    let engineAtStart: MetricsPage;
+    let pairs: readonly PairedProbe[];
+
+    beforeAll(async () => {
+      engineAtStart = await fetchPage(engine.metricsUrl);
+      sidecar = await startSidecar({ config: config(engine.url) });
+      if (prometheusProgram !== null) {
+        prometheus = await startPrometheus(prometheusProgram, new URL(sidecar.url).host, 1);
+      }
+      await eventually('the end of the warm-up of both profiles', 30, async () => {
+        const records = await recentProbes(sidecar);
+        return ['cold', 'warm'].every((name) => records.some((probe) => probe.profile === name && !probe.warmup));
+      });
+      pairs = await pairProbes(sidecar, engine.metricsUrl, PAIRS, 150);
+    });
+    afterAll(async () => {
+      await prometheus?.stop();
+      await sidecar?.stop();
+    });
+
+    const undisturbed = (): readonly PairedProbe[] => pairs.filter(({ record }) => !record.disturbed);
+
+    it('probes well every time', () => {
+      expect(pairs.filter(({ record }) => record.outcome !== 'good')).toEqual([]);
+      // The comparisons below say nothing if most samples were thrown away.
+      expect(undisturbed().length).toBeGreaterThanOrEqual(30);
+    });
+
+    it("measures TTFT at most 5 ms above the engine's own, at the median", () => {
+      const differences = undisturbed().map(
+        ({ record, truth }) => (record.ttft_seconds ?? Number.NaN) - truth.ttftSeconds,
+      );
+      console.log(
+        `TTFT above the engine's own: median ${(median(differences) * 1000).toFixed(2)} ms of ${differences.length}`,
+      );
+      expect(median(differences)).toBeGreaterThan(0);
+      expect(median(differences)).toBeLessThan(0.005);
+    });
+
+    it("measures decode time within 1 % of the engine's own, at the median", () => {
+      const ratios = undisturbed().map(({ record, truth }) => {
+        const tokensAfterFirst = (record.output_tokens ?? Number.NaN) - (record.first_chunk_tokens ?? 1);
+        return ((record.tpot_seconds ?? Number.NaN) * tokensAfterFirst) / truth.decodeSeconds;
+      });
+      console.log(`decode time over the engine's own: median ${median(ratios).toFixed(4)} of ${ratios.length}`);
+      expect(Math.abs(median(ratios) - 1)).toBeLessThan(0.01);
+    });
+
+    it('counts exactly the tokens that the engine counts', () => {
+      for (const { record, truth } of pairs) {
+        expect({ output: record.output_tokens, prompt: record.prompt_tokens }).toEqual({
+          output: truth.generationTokens,
+          prompt: truth.promptTokens,
+        });
+      }
+    });
+
+    it('gives the prompt the size that was asked for', () => {
+      for (const { record } of pairs) {
+        expect(Math.abs((record.prompt_tokens ?? 0) - PROMPT_TOKENS) / PROMPT_TOKENS).toBeLessThan(0.1);
+      }
+    });
+
+    it('hits the prefix cache with the shared prompt and misses it with unique ones', () => {
+      const cached = (profile: string): readonly (number | null)[] =>
+        pairs.filter(({ record }) => record.profile === profile).map(({ record }) => record.cached_prompt_tokens);
+      const wholeBlocks = Math.floor((PROMPT_TOKENS * 0.9) / BLOCK_SIZE) * BLOCK_SIZE;
+      expect(Math.min(...cached('warm').map((tokens) => tokens ?? 0))).toBeGreaterThanOrEqual(wholeBlocks);
+      expect(Math.max(...cached('cold').map((tokens) => tokens ?? 0))).toBeLessThanOrEqual(BLOCK_SIZE);
+    });
+
+    it("shows counters that rose exactly as much as the engine's own", async () => {
+      const { engineNow, ours } = await pagesAtRest(sidecar, engine.metricsUrl, 'vllm:num_requests_running', [
+        'vllm:generation_tokens_total',
+      ]);
+      const rise = (name: string): number =>
+        (engineNow.sum(name) ?? Number.NaN) - (engineAtStart.sum(name) ?? Number.NaN);
+      expect(ours.sum('inference_engine_prompt_tokens_total')).toBe(rise('vllm:prompt_tokens_total'));
+      expect(ours.sum('inference_engine_generation_tokens_total')).toBe(rise('vllm:generation_tokens_total'));
+      expect(ours.sum('inference_engine_prefix_cache_hits_total')).toBe(rise('vllm:prefix_cache_hits_total'));
+      expect(ours.sum('inference_engine_preemptions_total')).toBe(0);
+    });
+
+    it.skipIf(prometheusProgram === null)('lets Prometheus compute the quantiles that the probes had', async () => {
+      expect(await prometheus?.query('up{job="inference-probe-exporter"}')).toMatchObject([{ value: 1 }]);
+      const selector = '{outcome="success",profile="cold"}';
+      const [answer] =
+        (await prometheus?.query(
+          `histogram_quantile(0.5, sum by (le) (inference_probe_ttft_seconds_bucket${selector}))`,
+        )) ?? [];
+      const own = (await recentProbes(sidecar)).filter(
+        (probe) => probe.profile === 'cold' && !probe.warmup && !probe.disturbed,
+      );
+      const truth = median(own.map((probe) => probe.ttft_seconds ?? Number.NaN));
+      const bounds = (await sidecar.page())
+        .all('inference_probe_ttft_seconds_bucket', { outcome: 'success', profile: 'cold' })
+        .map((sample) => Number(sample.labels.le === '+Inf' ? Infinity : sample.labels.le));
+      const upper = Math.min(...bounds.filter((bound) => bound >= truth));
+      const lower = Math.max(0, ...bounds.filter((bound) => bound < truth));
+      // The estimate can be anywhere in the bucket of the true median, and a neighbour at its very edge.
+      expect(answer?.value).toBeGreaterThanOrEqual(lower * 0.8);
+      expect(answer?.value).toBeLessThanOrEqual(upper * 1.2);
+    });
+
+    describe('while background requests keep the engine steadily busy', () => {
+      it("shows gauges equal to the engine's page of the same second", async () => {
+        const load = startLoad({
+          url: engine.url,
+          model: 'tiny',
+          streams: 1,
+          maxTokens: 400,
+          body: { ignore_eos: true },
+        });
+        try {
+          let compared = 0;
+          await eventually('five polls with the same load before and after', 60, async () => {
+            const before = await fetchPage(engine.metricsUrl);
+            await sleep(1100);
+            const [after, ours] = await Promise.all([fetchPage(engine.metricsUrl), sidecar.page()]);
+            const steady = (name: string): boolean => before.sum(name) === after.sum(name);
+            if (!steady('vllm:num_requests_running') || !steady('vllm:num_requests_waiting')) return null;
+            if (after.sum('vllm:num_requests_running') !== 1) return null;
+            expect(ours.sum('inference_engine_requests_running')).toBe(1);
+            expect(ours.sum('inference_engine_requests_waiting')).toBe(0);
+            // Usage only grows while one stream runs, so the poll in between lies between the two pages.
+            const usage = [before, after].map((page) => page.sum('vllm:kv_cache_usage_perc') ?? Number.NaN);
+            const own = ours.sum('inference_engine_kv_cache_usage_ratio') ?? Number.NaN;
+            if ((usage[0] ?? 0) > (usage[1] ?? 0)) return null;
+            expect(own).toBeGreaterThanOrEqual(usage[0] ?? Number.NaN);
+            expect(own).toBeLessThanOrEqual(usage[1] ?? Number.NaN);
+            compared += 1;
+            return compared >= 5;
+          });
+        } finally {
+          await load.stop();
+        }
+      });
+    });
+
+    describe('while a burst of requests overflows the KV cache', () => {
+      let during: MetricsPage;
+      let overloadSeen = false;
+      let preemptedByEngine = 0;
+
+      beforeAll(async () => {
+        const before = await fetchPage(engine.metricsUrl);
+        const load = startLoad({
+          url: engine.url,
+          model: 'tiny',
+          streams: 12,
+          maxTokens: 300,
+          body: { ignore_eos: true },
+        });
+        try {
+          await eventually('preemptions in the zone and in the causes of slow probes', 120, async () => {
+            during = await sidecar.page();
+            overloadSeen ||= during.sum('inference_engine_zone', { zone: 'overload' }) === 1;
+            return overloadSeen && (during.sum('inference_probe_causes_total', { cause: 'preemption' }) ?? 0) > 0;
+          });
+        } finally {
+          await load.stop();
+        }
+        const after = await eventually('the engine to be idle again', 60, async () => {
+          const page = await fetchPage(engine.metricsUrl);
+          return page.sum('vllm:num_requests_running') === 0 ? page : null;
+        });
+        const name = 'vllm:num_preemptions_total';
+        preemptedByEngine = (after.sum(name) ?? 0) - (before.sum(name) ?? 0);
+        // One more poll and one more scrape.
+        await sleep(2500);
+      });
+
+      it('counts every real preemption', async () => {
+        expect(preemptedByEngine).toBeGreaterThan(0);
+        expect((await sidecar.page()).sum('inference_engine_preemptions_total')).toBe(preemptedByEngine);
+      });
+
+      it('calls the zone overload and shows the peaks', () => {
+        expect(overloadSeen).toBe(true);
+        expect(during.sum('inference_engine_kv_cache_usage_ratio_peak')).toBeGreaterThan(0.9);
+        expect(during.sum('inference_engine_requests_waiting_peak')).toBeGreaterThan(0);
+      });
+
+      it('blames preemption for slow probes, with the evidence', async () => {
+        const blamed = (await recentProbes(sidecar)).filter((probe) => probe.cause === 'preemption');
+        expect(blamed).not.toHaveLength(0);
+        for (const probe of blamed) expect(probe.evidence?.preemptionsIncrease).toBeGreaterThan(0);
+      });
+
+      it.skipIf(prometheusProgram === null)('lets Prometheus see the first preemption as an increase', async () => {
+        const [zeroAtFirst] = (await prometheus?.query('min_over_time(inference_engine_preemptions_total[10m])')) ?? [];
+        expect(zeroAtFirst?.value).toBe(0);
+        const [increase] = (await prometheus?.query('sum(increase(inference_engine_preemptions_total[10m]))')) ?? [];
+        // Extrapolated by Prometheus to the whole range, by at most half a scrape interval at each end.
+        expect(increase?.value).toBeGreaterThanOrEqual(preemptedByEngine * 0.95);
+        expect(increase?.value).toBeLessThanOrEqual(preemptedByEngine * 1.1);
+        expect(await prometheus?.query('min_over_time(up[10m])')).toMatchObject([{ value: 1 }]);
+      });
+    });
+  });
+});
