@@ -143,6 +143,7 @@ export const fleetBoard = board({
         unit: 'short',
         queries: [{ expr: `sum(inference_probe_exporter_targets{${EXPORTER}})` }],
         decimals: 0,
+        span: 8,
       }),
       number({
         title: 'Failing now',
@@ -158,6 +159,7 @@ export const fleetBoard = board({
           [1, 'red'],
         ],
         decimals: 0,
+        span: 8,
       }),
       number({
         title: 'In overload',
@@ -169,6 +171,7 @@ export const fleetBoard = board({
           [1, 'orange'],
         ],
         decimals: 0,
+        span: 8,
       }),
       fleetTable(),
       lines({

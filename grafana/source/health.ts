@@ -14,6 +14,7 @@ export const healthBoard = board({
         unit: 'short',
         queries: [{ expr: `count(inference_probe_exporter_build_info{${EXPORTER}})` }],
         decimals: 0,
+        span: 6,
       }),
       number({
         title: 'Disturbed samples, 1 h',
@@ -25,6 +26,7 @@ export const healthBoard = board({
           [5, 'orange'],
         ],
         decimals: 0,
+        span: 6,
       }),
       number({
         title: 'Paused targets',
@@ -36,6 +38,7 @@ export const healthBoard = board({
           [1, 'orange'],
         ],
         decimals: 0,
+        span: 6,
       }),
       number({
         title: 'Refused configurations',
@@ -47,6 +50,7 @@ export const healthBoard = board({
           [1, 'red'],
         ],
         decimals: 0,
+        span: 6,
       }),
     ]),
     row('Schedule', [
@@ -90,7 +94,7 @@ export const healthBoard = board({
         unit: 's',
         queries: [
           {
-            expr: `max by (instance) (inference_probe_exporter_event_loop_delay_seconds{${EXPORTER}, quantile="0.99"})`,
+            expr: `histogram_quantile(0.99, sum by (instance, le) (rate(inference_probe_exporter_event_loop_delay_seconds_bucket{${EXPORTER}}[$__rate_interval])))`,
             legend: '{{instance}}',
           },
         ],
