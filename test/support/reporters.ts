@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-type Reporter = 'default' | readonly ['json', { readonly outputFile: string }];
+type Reporter = 'default' | ['json', { outputFile: string }];
 
 /**
  * Reporters of a suite: the usual one, and where INFERENCE_PROBE_RESULTS names a folder a JSON file in it as well, so
