@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 
 /** What the kernel counts about the container's CPU limit. */
 export interface CpuThrottling {
@@ -24,10 +24,18 @@ export function parseCpuStat(text: string): CpuThrottling | null {
   return nanoseconds === undefined ? null : { periods, seconds: nanoseconds / 1e9 };
 }
 
-/** The throttling of this container so far; null outside of one. */
-export async function readCpuThrottling(): Promise<CpuThrottling | null> {
+const readText = (file: string): string | null => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+};
+
+/** The throttling of this container so far; null outside of one. Read at once: the kernel makes up this file in memory. */
+export function readCpuThrottling(): CpuThrottling | null {
   for (const file of CPU_STAT_FILES) {
-    const text = await readFile(file, 'utf8').catch(() => null);
+    const text = readText(file);
     const throttling = text === null ? null : parseCpuStat(text);
     if (throttling !== null) return throttling;
   }

@@ -9,9 +9,10 @@ import { type CpuThrottling, readCpuThrottling } from './cgroup.ts';
 import { estimateSeries, type SeriesEstimate } from './estimate.ts';
 import { createExporterSeries } from './exporter-series.ts';
 import type { ExpositionFormat } from './exposition.ts';
+import { createLayouts } from './layout.ts';
 import { observeProbe } from './observe.ts';
 import { engineSources, exporterSources, probeSources } from './page-sources.ts';
-import { createProcessMetrics, type ProcessMetrics } from './process-metrics.ts';
+import { createProcessMetrics, type ProcessReading } from './process-metrics.ts';
 import type { TargetFacts } from './profile-series.ts';
 import { createPacer, type FamilySource, type Pacer, type RenderedPage, renderPage } from './render.ts';
 import type { MetricsSink } from './sink.ts';
@@ -29,9 +30,9 @@ export interface MetricsDependencies {
   /** Longest time between two ticks of a timetable, for a cron expression; without it only `every` has an interval. */
   readonly intervalOf?: (timetable: Timetable) => Seconds | null;
   /** Defaults to the cgroup of this container. */
-  readonly readCpuThrottling?: () => Promise<CpuThrottling | null>;
-  /** Defaults to the metrics of this process. Null: none. */
-  readonly processMetrics?: ProcessMetrics | null;
+  readonly readCpuThrottling?: () => CpuThrottling | null;
+  /** Defaults to the figures of this process. */
+  readonly processMetrics?: () => ProcessReading;
 }
 
 /** The metrics of the whole program: everything reports here, and `/metrics` is rendered from here. */
@@ -59,16 +60,17 @@ function factsOf({ outcome, engine }: FinishedProbe): Partial<TargetFacts> {
 /** Builds the metrics; nothing runs until something is reported or a page is rendered. */
 export function createMetrics(options: MetricsOptions, deps: MetricsDependencies): Metrics {
   const { clock, log } = deps;
-  const processMetrics = deps.processMetrics === undefined ? createProcessMetrics() : deps.processMetrics;
+  const processMetrics = deps.processMetrics ?? createProcessMetrics(clock.unix() - process.uptime());
+  const layouts = createLayouts();
   const exporter = createExporterSeries(
     { version: options.version, revision: options.revision, startedAt: clock.unix() },
-    { readCpuThrottling: deps.readCpuThrottling ?? readCpuThrottling },
+    { layouts, readCpuThrottling: deps.readCpuThrottling ?? readCpuThrottling },
   );
   const invalid = (): void => {
     exporter.invalidSample();
     log.warn({}, 'a value that is not a finite number of a known label was dropped');
   };
-  const registry = createTargetRegistry(options.config, { invalid, intervalOf: deps.intervalOf ?? everyOf });
+  const registry = createTargetRegistry(options.config, { invalid, layouts, intervalOf: deps.intervalOf ?? everyOf });
   const rendering = new Map<ExpositionFormat, Promise<RenderedPage>>();
   let config = options.config;
   let viewsOf: () => readonly EngineView[] = () => [];

@@ -69,7 +69,7 @@ export const EXPORTER_FAMILIES = {
 
 export type ExporterFamily = keyof typeof EXPORTER_FAMILIES;
 
-/** The process metrics that every Prometheus client has, taken from prom-client under their usual names. */
+/** The process metrics that every Prometheus client has, under their usual names. */
 export const PROCESS_FAMILIES = {
   cpu: { ...processCounter, name: 'process_cpu_seconds_total', help: 'User and system CPU time spent in seconds.' },
   startTime: { ...process, name: 'process_start_time_seconds', help: 'Start of the process in seconds since 1970.' },
@@ -89,10 +89,5 @@ export const PROCESS_FAMILIES = {
     born: 'later',
     name: 'nodejs_external_memory_bytes',
     help: 'Memory of objects outside the JavaScript heap in bytes.',
-  },
-  loopLag: {
-    ...process,
-    name: 'nodejs_eventloop_lag_seconds',
-    help: 'Lag of the event loop at the previous scrape in seconds.',
   },
 } as const satisfies Record<string, FamilyDefinition>;

@@ -1,8 +1,11 @@
 import type { UnixTime } from '../units.ts';
 import { boundsWith } from './bounds.ts';
 import type { CpuThrottling } from './cgroup.ts';
+import type { FamilyDefinition } from './definition.ts';
 import { type ExporterFamily, EXPORTER_FAMILIES as F } from './exporter-families.ts';
+import { renderRows } from './exposition.ts';
 import { createCounter, createGauge, createHistogram, createInfo, type Instrument } from './instruments.ts';
+import type { Layouts } from './layout.ts';
 
 export interface ExporterSeriesOptions {
   readonly version: string;
@@ -22,19 +25,19 @@ export interface ExporterSeries {
 /** Series of the exporter about itself. The process runs at all, so its configuration was loaded with success at start. */
 export function createExporterSeries(
   options: ExporterSeriesOptions,
-  deps: { readonly readCpuThrottling: () => Promise<CpuThrottling | null> },
+  deps: { readonly layouts: Layouts; readonly readCpuThrottling: () => CpuThrottling | null },
 ): ExporterSeries {
-  const context = { base: '', invalid: () => invalidSamples.add(1) };
-  const invalidSamples = createCounter<never>(F.invalidSamples, { base: '', invalid: () => {} });
-  const buildInfo = createInfo(context);
+  const context = { base: '', invalid: () => invalidSamples.add(1), layouts: deps.layouts };
+  const invalidSamples = createCounter<never>(F.invalidSamples, { ...context, invalid: () => {} });
+  const buildInfo = createInfo(F.buildInfo, context);
   const targets = createGauge<never>(F.targets, context);
   const reloadSuccessful = createGauge<never>(F.reloadSuccessful, context);
   const reloadSuccessTime = createGauge<never>(F.reloadSuccessTime, context);
   const eventLoopDelay = createHistogram<never>(F.eventLoopDelay, context, boundsWith(F.eventLoopDelay.bounds, [], 0));
-  const throttling = (pick: (found: CpuThrottling) => number): Instrument => ({
-    rows: async () => {
-      const found = await deps.readCpuThrottling();
-      return found === null ? [] : [{ suffix: '', labels: '', value: pick(found) }];
+  const throttling = (family: FamilyDefinition, pick: (found: CpuThrottling) => number): Instrument => ({
+    render: () => {
+      const found = deps.readCpuThrottling();
+      return found === null ? '' : renderRows(family, [{ suffix: '', labels: '', value: pick(found) }]);
     },
   });
 
@@ -49,8 +52,8 @@ export function createExporterSeries(
       reloadSuccessTime,
       eventLoopDelay,
       invalidSamples,
-      throttledPeriods: throttling((found) => found.periods),
-      throttledSeconds: throttling((found) => found.seconds),
+      throttledPeriods: throttling(F.throttledPeriods, (found) => found.periods),
+      throttledSeconds: throttling(F.throttledSeconds, (found) => found.seconds),
     },
     invalidSample: () => invalidSamples.add(1),
     targets: (count) => targets.set(count),

@@ -7,14 +7,13 @@ export interface RowExemplar {
   readonly unixSeconds: number | null;
 }
 
-/** One sample of a family. */
+/** One sample of a family that is not kept here but read from elsewhere. */
 export interface Row {
   /** Appended to the family's name: "_bucket", "_sum", "_count" or nothing. */
   readonly suffix: string;
   /** Rendered label pairs without braces. */
   readonly labels: string;
   readonly value: number;
-  readonly exemplar?: RowExemplar | undefined;
 }
 
 export type ExpositionFormat = 'text' | 'openmetrics';
@@ -83,14 +82,18 @@ export function renderHeading(family: FamilyDefinition, format: ExpositionFormat
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 }
 
-function renderExemplar(exemplar: RowExemplar): string {
+/** An exemplar as it follows a value. */
+export function renderExemplar(exemplar: RowExemplar): string {
   const time = exemplar.unixSeconds === null ? '' : ` ${exemplar.unixSeconds}`;
   return ` # {${renderLabels(exemplar.labels)}} ${formatValue(exemplar.value)}${time}`;
 }
 
-/** One line of the page. */
-export function renderRow(family: FamilyDefinition, row: Row, format: ExpositionFormat): string {
-  const labels = row.labels === '' ? '' : `{${row.labels}}`;
-  const exemplar = format === 'openmetrics' && row.exemplar !== undefined ? renderExemplar(row.exemplar) : '';
-  return `${family.name}${row.suffix}${labels} ${formatValue(row.value)}${exemplar}\n`;
+/** Lines of the page for rows of one family. */
+export function renderRows(family: FamilyDefinition, rows: readonly Row[]): string {
+  let text = '';
+  for (const row of rows) {
+    const labels = row.labels === '' ? '' : `{${row.labels}}`;
+    text += `${family.name}${row.suffix}${labels} ${formatValue(row.value)}\n`;
+  }
+  return text;
 }

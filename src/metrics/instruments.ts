@@ -1,13 +1,22 @@
 import { Counter as PromCounter, Histogram as PromHistogram } from 'prom-client';
 import type { FamilyDefinition } from './definition.ts';
-import { formatBound, joinLabels, type Row, type RowExemplar, renderLabels } from './exposition.ts';
+import {
+  type ExpositionFormat,
+  formatValue,
+  joinLabels,
+  type RowExemplar,
+  renderExemplar,
+  renderLabels,
+} from './exposition.ts';
+import { type Layout, type Layouts, ownLabel, ownValues } from './layout.ts';
 
 /** Labels that an observation leaves as its example, e.g. {probe_id}. At most 128 characters. */
 export type ExemplarLabels = Readonly<Record<string, string>>;
 
 /** Something that holds series of one family. */
 export interface Instrument {
-  rows(): Promise<readonly Row[]> | readonly Row[];
+  /** Its lines of the page; empty when there is nothing to say. */
+  render(format: ExpositionFormat): Promise<string> | string;
 }
 
 export interface CounterInstrument<V extends string> extends Instrument {
@@ -39,51 +48,40 @@ export interface InstrumentContext {
   base: string;
   /** A value was refused. */
   readonly invalid: () => void;
+  readonly layouts: Layouts;
 }
 
 /** What prom-client hands out for one sample; its types leave the exemplar out. */
 interface PromValue {
-  readonly labels: Readonly<Record<string, string | number | undefined>>;
   readonly value: number;
-  readonly metricName?: string | undefined;
   readonly exemplar?: { readonly labelSet: ExemplarLabels; readonly value: number; readonly timestamp?: number } | null;
 }
 
-// An instrument carries at most one label of its own, with a closed set of values: the labels from the configuration
-// are in `base` and never reach prom-client, whose series keys do not escape them.
-const ownLabel = (family: FamilyDefinition): string | undefined => family.labels[0];
-const ownValues = (family: FamilyDefinition): readonly string[] => {
-  const label = ownLabel(family);
-  return label === undefined ? [] : (family.values?.[label] ?? []);
-};
-
-// prom-client keeps the object it is given, so every call gets one of its own.
-const labelsOf = (family: FamilyDefinition, value: string | undefined): Record<string, string> => {
+// The labels from the configuration are in `base` and never reach prom-client, whose series keys do not escape them.
+// It keeps the object that it is given, so every call gets one of its own.
+function labelsOf(family: FamilyDefinition, value: string | undefined): Record<string, string> {
   const label = ownLabel(family);
   return label === undefined || value === undefined ? {} : { [label]: value };
-};
+}
 
 function acceptable(family: FamilyDefinition, sample: number, value: string | undefined): boolean {
   if (!Number.isFinite(sample) || sample < 0) return false;
   return ownLabel(family) === undefined || (value !== undefined && ownValues(family).includes(value));
 }
 
-function toExemplar(exemplar: PromValue['exemplar']): RowExemplar | undefined {
-  if (exemplar === null || exemplar === undefined) return undefined;
+function toExemplar(exemplar: NonNullable<PromValue['exemplar']>): RowExemplar {
   return { labels: exemplar.labelSet, value: exemplar.value, unixSeconds: exemplar.timestamp ?? null };
 }
 
-function promRow(family: FamilyDefinition, base: string, sample: PromValue): Row {
-  const own: Record<string, string> = {};
-  for (const [name, value] of Object.entries(sample.labels)) {
-    own[name] = typeof value === 'number' ? formatBound(value) : (value ?? '');
+/** prom-client keeps series in the order in which they were made, which is that of the layout. */
+function renderValues(layout: Layout, base: string, values: readonly PromValue[], format: ExpositionFormat): string {
+  let text = '';
+  for (const [index, { value, exemplar }] of values.entries()) {
+    text += `${layout.heads[index]}${base}${layout.tails[index]}${formatValue(value)}`;
+    if (format === 'openmetrics' && exemplar) text += renderExemplar(toExemplar(exemplar));
+    text += '\n';
   }
-  return {
-    suffix: (sample.metricName ?? family.name).slice(family.name.length),
-    labels: joinLabels(base, renderLabels(own)),
-    value: sample.value,
-    exemplar: toExemplar(sample.exemplar),
-  };
+  return text;
 }
 
 const configuration = (family: FamilyDefinition) => ({
@@ -101,6 +99,7 @@ export function createCounter<V extends string>(
   context: InstrumentContext,
 ): CounterInstrument<V> {
   const counter = new PromCounter<string>(configuration(family));
+  const layout = context.layouts.of(family, [], context.base !== '');
   for (const value of ownValues(family)) counter.inc({ labels: labelsOf(family, value), value: 0 });
   return {
     add(by, value, exemplarLabels) {
@@ -108,7 +107,7 @@ export function createCounter<V extends string>(
       const labels = labelsOf(family, value);
       counter.inc(exemplarLabels === undefined ? { labels, value: by } : { labels, value: by, exemplarLabels });
     },
-    rows: async () => (await counter.get()).values.map((sample) => promRow(family, context.base, sample)),
+    render: async (format) => renderValues(layout, context.base, (await counter.get()).values, format),
   };
 }
 
@@ -119,6 +118,7 @@ export function createHistogram<V extends string>(
   bounds: readonly number[],
 ): HistogramInstrument<V> {
   const histogram = new PromHistogram<string>({ ...configuration(family), buckets: [...bounds] });
+  const layout = context.layouts.of(family, bounds, context.base !== '');
   let exists = family.born === 'start';
   for (const value of ownValues(family)) histogram.zero(labelsOf(family, value));
   return {
@@ -131,8 +131,8 @@ export function createHistogram<V extends string>(
         exemplarLabels === undefined ? { labels, value: sample } : { labels, value: sample, exemplarLabels },
       );
     },
-    rows: async () =>
-      exists ? (await histogram.get()).values.map((sample) => promRow(family, context.base, sample)) : [],
+    render: async (format) =>
+      exists ? renderValues(layout, context.base, (await histogram.get()).values, format) : '',
   };
 }
 
@@ -141,6 +141,7 @@ export function createSummary<V extends string>(
   family: FamilyDefinition,
   context: InstrumentContext,
 ): SummaryInstrument<V> {
+  const layout = context.layouts.of(family, [], context.base !== '');
   const states = new Map<string | undefined, { sum: number; count: number }>();
   const values = ownLabel(family) === undefined ? [undefined] : ownValues(family);
   for (const value of values) states.set(value, { sum: 0, count: 0 });
@@ -151,16 +152,15 @@ export function createSummary<V extends string>(
       state.sum += sample;
       state.count += 1;
     },
-    rows: () =>
-      [...states].flatMap(([value, state]) => {
-        const labels = joinLabels(context.base, renderLabels(labelsOf(family, value)));
-        return [
-          { suffix: '_sum', labels, value: state.sum },
-          { suffix: '_count', labels, value: state.count },
-        ];
-      }),
+    render: (format) => {
+      const flat = [...states.values()].flatMap(({ sum, count }) => [{ value: sum }, { value: count }]);
+      return renderValues(layout, context.base, flat, format);
+    },
   };
 }
+
+const plainLine = (family: FamilyDefinition, labels: string, value: number): string =>
+  `${family.name}${labels === '' ? '' : `{${labels}}`} ${formatValue(value)}\n`;
 
 /** A gauge whose series exist once they are set. */
 export function createGauge<V extends string>(
@@ -173,22 +173,23 @@ export function createGauge<V extends string>(
       if (!acceptable(family, sample, value)) return context.invalid();
       states.set(value, sample);
     },
-    rows: () =>
-      [...states].map(([value, sample]) => ({
-        suffix: '',
-        labels: joinLabels(context.base, renderLabels(labelsOf(family, value))),
-        value: sample,
-      })),
+    render: () => {
+      let text = '';
+      for (const [value, sample] of states) {
+        text += plainLine(family, joinLabels(context.base, renderLabels(labelsOf(family, value))), sample);
+      }
+      return text;
+    },
   };
 }
 
 /** Series of value 1 that say something by their labels. */
-export function createInfo(context: InstrumentContext): InfoInstrument {
+export function createInfo(family: FamilyDefinition, context: InstrumentContext): InfoInstrument {
   let sets: readonly string[] = [];
   return {
     set(labelSets) {
-      sets = [...new Set(labelSets.map((labels) => joinLabels(context.base, renderLabels(labels))))];
+      sets = [...new Set(labelSets.map(renderLabels))];
     },
-    rows: () => sets.map((labels) => ({ suffix: '', labels, value: 1 })),
+    render: () => sets.map((labels) => plainLine(family, joinLabels(context.base, labels), 1)).join(''),
   };
 }

@@ -4,8 +4,9 @@ import { ENGINE_FAMILIES, type EngineFamily } from './engine-families.ts';
 import { ENGINE_ROWS, type ShownEngine, showEngine } from './engine-rows.ts';
 import { EXPORTER_FAMILIES, type ExporterFamily, PROCESS_FAMILIES } from './exporter-families.ts';
 import type { ExporterSeries } from './exporter-series.ts';
+import { renderRows } from './exposition.ts';
 import { PROBE_FAMILIES } from './probe-families.ts';
-import type { ProcessMetrics } from './process-metrics.ts';
+import type { ProcessFamily, ProcessReading } from './process-metrics.ts';
 import type { ProfileFamily } from './profile-series.ts';
 import type { FamilySource, Pacer } from './render.ts';
 import type { TargetState } from './target-registry.ts';
@@ -31,21 +32,25 @@ export async function* engineSources(views: readonly EngineView[], pacer: Pacer)
   }
   for (const [key, family] of Object.entries<FamilyDefinition>(ENGINE_FAMILIES)) {
     const rowsOf = ENGINE_ROWS[key as EngineFamily];
-    yield { family, parts: [...shown.values()].map((engine) => ({ rows: () => rowsOf(engine) })) };
+    yield {
+      family,
+      parts: [...shown.values()].map((engine) => ({ render: () => renderRows(family, rowsOf(engine)) })),
+    };
   }
 }
 
 /** The exporter about itself and its process. */
-export async function* exporterSources(
+export function* exporterSources(
   exporter: ExporterSeries,
-  processMetrics: ProcessMetrics | null,
-): AsyncGenerator<FamilySource> {
+  processMetrics: () => ProcessReading,
+): Generator<FamilySource> {
   for (const [key, family] of Object.entries<FamilyDefinition>(EXPORTER_FAMILIES)) {
     yield { family, parts: [exporter.instruments[key as ExporterFamily]] };
   }
-  if (processMetrics === null) return;
-  const rows = await processMetrics();
-  for (const family of Object.values<FamilyDefinition>(PROCESS_FAMILIES)) {
-    yield { family, parts: [{ rows: () => rows.get(family.name) ?? [] }] };
+  const reading = processMetrics();
+  for (const [key, family] of Object.entries<FamilyDefinition>(PROCESS_FAMILIES)) {
+    const value = reading[key as ProcessFamily];
+    const rows = value === undefined ? [] : [{ suffix: '', labels: '', value }];
+    yield { family, parts: [{ render: () => renderRows(family, rows) }] };
   }
 }

@@ -1,31 +1,54 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
-import { PROCESS_FAMILIES } from './exporter-families.ts';
-import type { Row } from './exposition.ts';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { PROCESS_FAMILIES } from './exporter-families.ts';
 
-// Each sampling of the loop's delay is a wake-up: at prom-client's 10 ms they cost more CPU than everything else here.
-// The figures made from them are not shown (the exporter measures its delay during probes), so once an hour is enough.
-const LOOP_SAMPLING_MS = 3_600_000;
+export type ProcessFamily = keyof typeof PROCESS_FAMILIES;
 
-/** Reads the process's own metrics: rows by family name. */
-export type ProcessMetrics = () => Promise<ReadonlyMap<string, readonly Row[]>>;
+/** The process's own figures at one moment; a figure that the system does not give is missing. */
+export type ProcessReading = Partial<Readonly<Record<ProcessFamily, number>>>;
 
-const SHOWN: ReadonlySet<string> = new Set(Object.values(PROCESS_FAMILIES).map((family) => family.name));
+/** Runs `read` where the system has such a file; /proc exists on Linux alone. */
+function orNothing<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
 
-/** Starts collecting once for the life of the process: prom-client has no way to stop it. */
-export function createProcessMetrics(): ProcessMetrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_SAMPLING_MS });
-  return async () => {
-    const rows = new Map<string, readonly Row[]>();
-    // All of them in their own order: one metric's collecting sets the values of its neighbours.
-    for (const metric of registry.getMetricsAsArray()) {
-      const { name, values } = await (metric as unknown as { get(): Promise<{ name: string; values: Row[] }> }).get();
-      if (SHOWN.has(name))
-        rows.set(
-          name,
-          values.map(({ value }) => ({ suffix: '', labels: '', value })),
-        );
-    }
-    return rows;
+function maxFds(): number | undefined {
+  const limits = orNothing(() => readFileSync('/proc/self/limits', 'utf8'));
+  const found = limits?.match(/^Max open files\s+(\d+)/m)?.[1];
+  return found === undefined ? undefined : Number(found);
+}
+
+function virtualBytes(): number | undefined {
+  const status = orNothing(() => readFileSync('/proc/self/status', 'utf8'));
+  const found = status?.match(/^VmSize:\s+(\d+) kB/m)?.[1];
+  return found === undefined ? undefined : Number(found) * 1024;
+}
+
+/**
+ * Reads the figures that every Prometheus client publishes. prom-client's own collector is not used: its sampling of the
+ * event loop and its garbage-collection observer cost more CPU while idle than the rest of this program.
+ */
+export function createProcessMetrics(startUnixSeconds: number): () => ProcessReading {
+  const openLimit = maxFds();
+  return () => {
+    const cpu = process.cpuUsage();
+    const memory = process.memoryUsage();
+    // The directory itself is open while it is read.
+    const openFds = orNothing(() => readdirSync('/proc/self/fd').length - 1);
+    const virtual = virtualBytes();
+    return {
+      cpu: (cpu.user + cpu.system) / 1e6,
+      startTime: startUnixSeconds,
+      resident: memory.rss,
+      heapTotal: memory.heapTotal,
+      heapUsed: memory.heapUsed,
+      external: memory.external,
+      ...(virtual === undefined ? {} : { virtual }),
+      ...(openFds === undefined ? {} : { openFds }),
+      ...(openLimit === undefined ? {} : { maxFds: openLimit }),
+    };
   };
 }

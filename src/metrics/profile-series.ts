@@ -20,6 +20,7 @@ import {
   type InstrumentContext,
   type SummaryInstrument,
 } from './instruments.ts';
+import type { Layouts } from './layout.ts';
 import { PROBE_FAMILIES as F, type OutcomeLabel, type ProbeFamily } from './probe-families.ts';
 
 /** Families that exist once for each target and profile. */
@@ -43,6 +44,7 @@ export interface ProfileSeriesOptions {
 
 export interface ProfileSeriesDependencies {
   readonly invalid: () => void;
+  readonly layouts: Layouts;
   /** Null when a timetable has no interval that can be told. */
   readonly intervalOf: (timetable: Timetable) => Seconds | null;
 }
@@ -155,8 +157,8 @@ function createInstruments(
     fallbacks: old?.fallbacks ?? createCounter<never>(F.fallbacks, context),
     compressed: old?.compressed ?? createCounter<never>(F.compressed, context),
     scheduleLag: old?.scheduleLag ?? createSummary<never>(F.scheduleLag, context),
-    targetInfo: createInfo(context),
-    refusedParameter: old?.refusedParameter ?? createInfo(context),
+    targetInfo: createInfo(F.targetInfo, context),
+    refusedParameter: old?.refusedParameter ?? createInfo(F.refusedParameter, context),
   };
 }
 
@@ -191,7 +193,11 @@ export function createProfileSeries(
   deps: ProfileSeriesDependencies,
   previous: ProfileSeries | null,
 ): ProfileSeries {
-  const context: InstrumentContext = previous?.context ?? { base: '', invalid: deps.invalid };
+  const context: InstrumentContext = previous?.context ?? {
+    base: '',
+    invalid: deps.invalid,
+    layouts: deps.layouts,
+  };
   context.base = baseLabels(options);
   const series = { instruments: createInstruments(options, context, previous?.instruments), options, context };
   applySettings(series, deps.intervalOf);

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import { elapsed, type Seconds, seconds } from '../units.ts';
 import type { FamilyDefinition } from './definition.ts';
-import { CONTENT_TYPES, type ExpositionFormat, renderHeading, renderRow } from './exposition.ts';
+import { CONTENT_TYPES, type ExpositionFormat, renderHeading } from './exposition.ts';
 import type { Instrument } from './instruments.ts';
 
 /** A family and the instruments that hold its series; every series belongs to one instrument. */
@@ -42,11 +42,11 @@ export function createPacer(clock: Clock): Pacer {
 async function renderFamily(source: FamilySource, format: ExpositionFormat, pacer: Pacer): Promise<readonly string[]> {
   const chunks: string[] = [];
   for (const part of source.parts) {
-    const rows = await part.rows();
-    let text = '';
-    for (const row of rows) text += renderRow(source.family, row, format);
+    const rendered = part.render(format);
+    const text = typeof rendered === 'string' ? rendered : await rendered;
     if (text !== '') chunks.push(text);
-    await pacer.breathe();
+    const breath = pacer.breathe();
+    if (breath !== undefined) await breath;
   }
   // A family without a series has no heading either.
   return chunks.length === 0 ? chunks : [renderHeading(source.family, format), ...chunks];

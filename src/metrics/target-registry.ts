@@ -1,5 +1,6 @@
 import type { Config, TargetConfig, Timetable } from '../config/types.ts';
 import type { Seconds } from '../units.ts';
+import type { Layouts } from './layout.ts';
 import { createProfileSeries, type ProfileSeries, type TargetFacts } from './profile-series.ts';
 import { createTargetSeries, type TargetSeries } from './target-series.ts';
 
@@ -13,6 +14,7 @@ export interface TargetState {
 
 export interface TargetRegistryDependencies {
   readonly invalid: () => void;
+  readonly layouts: Layouts;
   readonly intervalOf: (timetable: Timetable) => Seconds | null;
 }
 
@@ -53,7 +55,7 @@ export function createTargetRegistry(initial: Config, deps: TargetRegistryDepend
       const options = { target, scheduled, buckets: config.buckets, facts };
       return [scheduled.profile.name, createProfileSeries(options, deps, kept)] as const;
     });
-    const series = createTargetSeries(target, config.paused || target.paused, deps.invalid, previous?.series);
+    const series = createTargetSeries(target, config.paused || target.paused, deps, previous?.series);
     return { config: target, facts, series, profiles: new Map(profiles) };
   }
 

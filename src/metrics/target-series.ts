@@ -1,6 +1,7 @@
 import type { TargetConfig } from '../config/types.ts';
 import { renderLabels } from './exposition.ts';
 import { createGauge, type GaugeInstrument } from './instruments.ts';
+import type { Layouts } from './layout.ts';
 import type { BUDGET_WINDOWS } from './probe-families.ts';
 import { PROBE_FAMILIES as F } from './probe-families.ts';
 
@@ -26,10 +27,10 @@ export const TARGET_FAMILIES = [
 export function createTargetSeries(
   target: TargetConfig,
   pausedByConfig: boolean,
-  invalid: () => void,
+  deps: { readonly invalid: () => void; readonly layouts: Layouts },
   previous: TargetSeries | undefined,
 ): TargetSeries {
-  const context = { base: renderLabels({ target: target.name }), invalid };
+  const context = { base: renderLabels({ target: target.name }), ...deps };
   const series: TargetSeries = previous ?? {
     paused: createGauge(F.paused, context),
     budgetRemaining: createGauge(F.budgetRemaining, context),
