@@ -1,9 +1,16 @@
 import { boards, renderBoard } from '../../grafana/source/boards.ts';
 
-/** The boards, and copies for kustomize, which reads nothing outside of its own folder. */
+/** Neither kustomize nor Helm reads anything outside of its own folder, so each gets a copy. */
+const COPIES = [
+  'grafana/dashboards',
+  'deploy/kubernetes/base/dashboards',
+  'deploy/helm/inference-probe-exporter/files',
+];
+
+/** The boards as Grafana loads them. */
 export function generateDashboards(): { readonly path: string; readonly content: string }[] {
   return boards.flatMap((board, index) =>
-    ['grafana/dashboards', 'deploy/kubernetes/base/dashboards'].map((folder) => ({
+    COPIES.map((folder) => ({
       path: `${folder}/${board.file}`,
       content: renderBoard(index),
     })),

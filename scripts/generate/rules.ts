@@ -8,6 +8,7 @@ export function generateRules(): { readonly path: string; readonly content: stri
     { path: 'deploy/prometheus/inference-probe.rules.yml', content: renderRuleFile() },
     { path: 'deploy/prometheus/tests/short.test.yml', content: tests.short },
     { path: 'deploy/prometheus/tests/long.test.yml', content: tests.long },
+    { path: 'deploy/helm/inference-probe-exporter/files/inference-probe.rules.yml', content: renderRuleFile() },
     { path: 'deploy/kubernetes/base/prometheusrule.yaml', content: renderPrometheusRule() },
   ];
 }
