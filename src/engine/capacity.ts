@@ -7,6 +7,8 @@ type SamplesOf = (name: string) => readonly Sample[];
 export interface Capacity {
   /** Name of the sample that it is read from. */
   readonly name: string;
+  /** The series that the page itself names. */
+  readonly named: readonly SeriesKey[];
   /** Tokens that fit into the KV cache of a series; null when the page does not say. */
   of(series: SeriesKey): number | null;
 }
@@ -32,10 +34,15 @@ const SHOWN_LABELS = [
 ] as const;
 const MAX_LABEL_LENGTH = 64;
 
-/** What the engine's configuration metric says; values that mean "not set" are left out. */
-export function cacheConfigOf(samples: readonly Sample[]): Readonly<Record<string, string>> {
-  const labels = samples[0]?.labels ?? new Map<string, string>();
+/** What the engine's configuration metrics say; values that mean "not set" are left out. */
+export function cacheConfigOf(dialect: Dialect, samplesOf: SamplesOf): Readonly<Record<string, string>> {
+  const info = dialect.cacheInfo === null ? undefined : samplesOf(dialect.cacheInfo)[0];
+  const labels = info?.labels ?? new Map<string, string>();
   const shown: Record<string, string> = {};
+  for (const name of dialect.cacheGauges) {
+    const value = samplesOf(name)[0]?.value;
+    if (value !== undefined && Number.isFinite(value)) shown[name] = String(value);
+  }
   for (const name of SHOWN_LABELS) {
     const value = labels.get(name) ?? '';
     if (value !== '' && value !== 'None' && value.length <= MAX_LABEL_LENGTH) shown[name] = value;
@@ -74,6 +81,9 @@ export function capacityOf(dialect: Dialect, samplesOf: SamplesOf): Capacity | n
     if (values.size === 0) continue;
     return {
       name: factors[0]?.name ?? '',
+      named: (factors[0] === undefined ? [] : samplesOf(factors[0].name))
+        .map((sample) => keyOf(sample, dialect))
+        .filter(({ model }) => model !== ''),
       // The configuration metric often names no model, and in old versions no rank either.
       of: ({ model, dpRank }) =>
         values.get(keyText({ model, dpRank })) ??

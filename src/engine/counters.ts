@@ -26,6 +26,8 @@ type Raws = Map<string, number>;
 
 /** What one page says, flat: a counter per series and role. */
 interface Reading {
+  /** Roles that are gauges of the events since the last report: they fall without a restart. */
+  readonly sinceReport: ReadonlySet<CounterRole>;
   readonly raws: Raws;
   readonly start: number | null;
   readonly sources: Partial<Readonly<Record<EngineRole, string>>>;
@@ -59,16 +61,18 @@ function readingOf(page: NormalizedPage): Reading {
       if (value !== undefined && raws.size < MAX_RAWS) raws.set(rawKey(keyText(series), role), value);
     }
   }
-  return { raws, start: page.processStartSeconds, sources: page.sources };
+  const { sinceReport, processStartSeconds: start, sources } = page;
+  return { raws, start, sources, sinceReport };
 }
 
 const isSameSource = (a: Reading, b: Reading, key: string): boolean =>
   a.sources[roleOf(key)] === b.sources[roleOf(key)];
 
 const fallen = (before: Reading, now: Reading): readonly string[] =>
-  [...now.raws].flatMap(([key, value]) =>
-    isSameSource(before, now, key) && value < (before.raws.get(key) ?? 0) ? [key] : [],
-  );
+  [...now.raws].flatMap(([key, value]) => {
+    const comparable = isSameSource(before, now, key) && !now.sinceReport.has(roleOf(key));
+    return comparable && value < (before.raws.get(key) ?? 0) ? [key] : [];
+  });
 
 // A series may be missing from one page and be back on the next: what it had is not new then.
 function carryOver(before: Reading, now: Reading): Reading {
@@ -175,7 +179,12 @@ class Counters implements OwnCounters {
   /** A new process counts from 0: all that its counters show is new. */
   private restarted(readings: readonly Reading[]): void {
     this.restartCount += 1;
-    let before: Reading = { raws: new Map(), start: null, sources: readings[0]?.sources ?? {} };
+    let before: Reading = {
+      raws: new Map(),
+      start: null,
+      sources: readings[0]?.sources ?? {},
+      sinceReport: readings[0]?.sinceReport ?? new Set(),
+    };
     for (const reading of readings) {
       this.grow(before, reading);
       before = carryOver(before, reading);
@@ -190,7 +199,9 @@ class Counters implements OwnCounters {
       const known = before.raws.get(key);
       const renamed = before.sources[roleOf(key)] !== undefined && !isSameSource(before, now, key);
       if (renamed) continue;
-      this.add(key, Math.max(0, value - (known ?? 0)));
+      // A report that is still the same one has been counted.
+      const reported = value === known ? 0 : value;
+      this.add(key, now.sinceReport.has(roleOf(key)) ? reported : Math.max(0, value - (known ?? 0)));
     }
   }
 

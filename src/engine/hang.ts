@@ -1,4 +1,6 @@
 import { elapsed, type MonotonicInstant, type Seconds } from '../units.ts';
+import { keyText } from './join.ts';
+import type { NormalizedPage, PageSeries } from './normalize.ts';
 
 export interface HangOptions {
   /** Busy and without progress for this long: the engine hangs. */
@@ -64,5 +66,36 @@ export function createHangDetector(options: HangOptions): HangDetector {
       return moved <= allowance;
     },
     reset: forget,
+  };
+}
+
+/** The verdict over a whole page: each rank by itself, because one that stands still is not helped by the others. */
+export interface HangWatch {
+  observe(at: MonotonicInstant, page: NormalizedPage): boolean;
+  reset(): void;
+}
+
+const isBusy = ({ gauges }: PageSeries): boolean =>
+  (gauges.requests_running ?? 0) > 0 || (gauges.requests_waiting ?? 0) > 0;
+
+export function createHangWatch(options: HangOptions): HangWatch {
+  let detectors = new Map<string, HangDetector>();
+  return {
+    observe(at, page) {
+      const now = new Map<string, HangDetector>();
+      let hung = false;
+      for (const series of page.series) {
+        const key = keyText(series);
+        const detector = detectors.get(key) ?? createHangDetector(options);
+        now.set(key, detector);
+        const progress = series.progress ?? page.progress;
+        hung = detector.observe({ at, busy: isBusy(series) && !page.asleep, progress }) || hung;
+      }
+      detectors = now;
+      return hung;
+    },
+    reset: () => {
+      detectors = new Map();
+    },
   };
 }

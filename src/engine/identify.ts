@@ -16,16 +16,29 @@ export interface Unreadable {
   readonly families: readonly string[];
 }
 
-function startsOn(page: ExpositionPage, start: string): boolean {
-  for (const name of page.names) if (name.startsWith(start)) return true;
-  for (const name of page.types.keys()) if (name.startsWith(start)) return true;
-  return false;
+/** The names of a page in order, so that "does any begin with this" is a search and not a walk. */
+type SortedNames = readonly string[];
+
+const sortedNames = (page: ExpositionPage): SortedNames => [...page.names, ...page.types.keys()].sort();
+
+function startsOn(names: SortedNames, start: string): boolean {
+  let [low, high] = [0, names.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((names[middle] ?? '') < start) low = middle + 1;
+    else high = middle;
+  }
+  return names[low]?.startsWith(start) === true;
 }
 
-function prefixOn(page: ExpositionPage, dialect: Dialect): string | null {
-  const { own, beside } = dialect.marks;
-  const prefix = dialect.prefixes.find((candidate) => own.every((mark) => startsOn(page, `${candidate}${mark}`)));
-  return prefix !== undefined && beside.every((mark) => startsOn(page, mark)) ? prefix : null;
+function prefixOn(names: SortedNames, dialect: Dialect): string | null {
+  const { own, any, beside } = dialect.marks;
+  const prefix = dialect.prefixes.find(
+    (candidate) =>
+      own.every((mark) => startsOn(names, `${candidate}${mark}`)) &&
+      any.some((mark) => startsOn(names, `${candidate}${mark}`)),
+  );
+  return prefix !== undefined && beside.every((mark) => startsOn(names, mark)) ? prefix : null;
 }
 
 function isRouter(page: ExpositionPage, reader: PageReader): boolean {
@@ -57,15 +70,12 @@ export function identifyPage(page: ExpositionPage, expected: EngineName | null =
     ...DIALECTS.filter((dialect) => dialect.engine === expected),
     ...DIALECTS.filter((dialect) => dialect.engine !== expected),
   ];
+  const names = sortedNames(page);
   for (const dialect of ordered) {
-    const prefix = prefixOn(page, dialect);
+    const prefix = prefixOn(names, dialect);
     if (prefix === null) continue;
     const reader = { dialect, prefix };
     return isRouter(page, reader) ? { why: 'router', families: familiesOf(page) } : reader;
   }
   return { why: 'unrecognised', families: familiesOf(page) };
 }
-
-/** True while a page still is what `reader` reads; cheaper than asking for all. */
-export const stillReads = (page: ExpositionPage, reader: PageReader): boolean =>
-  prefixOn(page, reader.dialect) === reader.prefix && !isRouter(page, reader);

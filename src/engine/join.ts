@@ -22,8 +22,16 @@ const SEPARATOR = '\u0000';
 
 export const keyText = (key: SeriesKey): string => `${key.model}${SEPARATOR}${key.dpRank}`;
 
-const present = (sample: Sample, labels: readonly string[]): string[] =>
-  labels.map((label) => sample.labels.get(label) ?? '').filter((value) => value !== '');
+/** A label, or the first one present of several. */
+type Label = string | readonly string[];
+
+const labelValue = (sample: Sample, label: Label): string => {
+  const names = typeof label === 'string' ? [label] : label;
+  return names.map((name) => sample.labels.get(name) ?? '').find((value) => value !== '') ?? '';
+};
+
+const present = (sample: Sample, labels: readonly Label[]): string[] =>
+  labels.map((label) => labelValue(sample, label)).filter((value) => value !== '');
 
 /** The key of a sample. Engines that do not know their model write "undefined" or "None", which is no name. */
 export function keyOf(sample: Sample, dialect: Dialect): SeriesKey {
@@ -39,7 +47,7 @@ export function matches(sample: Sample, filter: LabelFilter | undefined): boolea
 
 /** What is left of the label set once model, rank and replicas are taken away: which part of the quantity it is. */
 export function partOf(sample: Sample, dialect: Dialect): string {
-  const set = new Set([...dialect.modelLabels, ...dialect.rankLabels, ...dialect.replicaLabels]);
+  const set = new Set([...dialect.modelLabels, ...dialect.rankLabels.flat(), ...dialect.replicaLabels]);
   return [...sample.labels]
     .filter(([name]) => !set.has(name))
     .map(([name, value]) => `${name}=${value}`)

@@ -1,11 +1,12 @@
 import type { UnixTime } from '../units.ts';
 import { cacheConfigOf, capacityOf } from './capacity.ts';
-import type { Dialect, Source } from './dialects/dialect.ts';
+import type { Source } from './dialects/dialect.ts';
 import type { ExpositionPage } from './exposition.ts';
-import type { Sample } from './exposition-line.ts';
 import { readHistogram } from './histogram.ts';
 import type { PageReader } from './identify.ts';
-import { isSubtotal, type Join, type Joined, joinSamples, keyText, matches, type SeriesKey } from './join.ts';
+import { type Joined, keyText, type SeriesKey } from './join.ts';
+import { type PageSamples, pageSamples } from './page-samples.ts';
+import { type Sources, type Supported, supportedRoles } from './support.ts';
 import {
   COUNTER_ROLES,
   type CounterRole,
@@ -24,17 +25,21 @@ export interface PageSeries extends SeriesKey {
   readonly waitingByReason: Record<string, number>;
   readonly histograms: Partial<Record<HistogramRole, EngineHistogram>>;
   kvCapacityTokens: number | null;
+  /** Sum of what moves while this rank works; null when the page does not tell by rank. */
+  progress: number | null;
 }
 
 /** A page under our own names. */
 export interface NormalizedPage {
   readonly series: readonly PageSeries[];
-  readonly sources: Partial<Readonly<Record<EngineRole, string>>>;
+  readonly sources: Sources;
   /** Whether the engine offers a role; missing while that cannot be told. */
-  readonly supported: Partial<Readonly<Record<EngineRole, boolean>>>;
+  readonly supported: Supported;
+  /** Counter roles that are read from a gauge of the events since the engine's last report. */
+  readonly sinceReport: ReadonlySet<CounterRole>;
   readonly cacheConfig: Readonly<Record<string, string>>;
   readonly asleep: boolean;
-  /** Sum of the counters that move while the engine works; null when the page has none. */
+  /** Sum of what moves while the engine works, over all ranks; null when the page has nothing of the kind. */
   readonly progress: number | null;
   /** Start of the engine's process, seconds since 1970. */
   readonly processStartSeconds: number | null;
@@ -44,101 +49,21 @@ export interface NormalizedPage {
 
 export interface NormalizeOptions {
   readonly now: UnixTime;
+  /** Read the latency histograms, too. */
   readonly histograms: boolean;
 }
 
-// A page may stamp its samples; a stamp this old means a value that nobody refreshes any more.
-const OLDEST_STAMP_SECONDS = 600;
 // Rounding lifts a full cache a little above 1; anything beyond is another scale or a fault of the engine.
 const USAGE_TOLERANCE = 1.05;
 // A page with more models and ranks than this is no engine's.
 const MAX_SERIES = 200;
 const MAX_REASONS = 20;
 
-/** The state of one normalisation. */
-class Normalizer {
-  private readonly page: ExpositionPage;
-  private readonly dialect: Dialect;
-  private readonly prefix: string;
-  private readonly options: NormalizeOptions;
+/** The series of a page, made as they are met. */
+class SeriesTable {
   private readonly byKey = new Map<string, PageSeries>();
-  private readonly sources: Partial<Record<EngineRole, string>> = {};
-  private outOfRange = 0;
 
-  constructor(page: ExpositionPage, reader: PageReader, options: NormalizeOptions) {
-    this.page = page;
-    this.dialect = reader.dialect;
-    this.prefix = reader.prefix;
-    this.options = options;
-  }
-
-  run(processStartSeconds: number | null): NormalizedPage {
-    for (const role of GAUGE_ROLES) this.gauge(role);
-    for (const role of COUNTER_ROLES) this.counter(role);
-    if (this.options.histograms) for (const role of HISTOGRAM_ROLES) this.histogram(role);
-    this.waitingReasons();
-    this.capacity();
-    return {
-      series: [...this.byKey.values()],
-      sources: this.sources,
-      supported: this.supported(),
-      cacheConfig: cacheConfigOf(this.samplesOf(this.dialect.cacheInfo ?? '')),
-      asleep: this.asleep(),
-      progress: this.progress(),
-      processStartSeconds: this.processStart() ?? processStartSeconds,
-      outOfRange: this.outOfRange,
-    };
-  }
-
-  private samplesOf(name: string): readonly Sample[] {
-    const oldest = (this.options.now - OLDEST_STAMP_SECONDS) * 1000;
-    const samples = this.page.samples.get(`${this.prefix}${name}`) ?? [];
-    return samples.filter(
-      (sample) => !isSubtotal(sample, this.dialect) && (sample.timestampMs === null || sample.timestampMs >= oldest),
-    );
-  }
-
-  /** The samples of a source, its further parts included, in the role's unit. */
-  private values(source: Source): readonly Sample[] {
-    const own = this.samplesOf(source.name).filter((sample) => matches(sample, source.where));
-    if (own.length === 0) return own;
-    const parts = (source.plus ?? []).flatMap((name) => this.samplesOf(name).map((sample) => this.asPart(sample)));
-    const scale = source.scale ?? 1;
-    return [...own, ...parts].map((sample) => (scale === 1 ? sample : { ...sample, value: sample.value * scale }));
-  }
-
-  // The name becomes a label, so that equal label sets of two names stay two parts of a sum.
-  private asPart(sample: Sample): Sample {
-    return { ...sample, labels: new Map([...sample.labels, ['__name__', sample.name]]) };
-  }
-
-  private joined(source: Source, join: Join): readonly Joined[] {
-    const usable = this.values(source).filter((sample) => this.isUsable(sample.value));
-    const whole = joinSamples(usable, this.dialect, join);
-    if (source.per === undefined) return whole;
-    const parts = joinSamples(this.samplesOf(source.per), this.dialect, join);
-    const divisors = new Map(parts.map(({ key, value }) => [keyText(key), value]));
-    return whole.flatMap(({ key, value }) => {
-      const divisor = divisors.get(keyText(key)) ?? 0;
-      return divisor > 0 ? [{ key, value: value / divisor }] : [];
-    });
-  }
-
-  private isUsable(value: number): boolean {
-    const usable = Number.isFinite(value) && value >= 0;
-    if (!usable) this.outOfRange += 1;
-    return usable;
-  }
-
-  private find(role: EngineRole, sources: readonly Source[] | undefined): Source | null {
-    const source = (sources ?? []).find((candidate) =>
-      this.samplesOf(candidate.name).some((sample) => matches(sample, candidate.where)),
-    );
-    if (source !== undefined) this.sources[role] = `${this.prefix}${source.name}`;
-    return source ?? null;
-  }
-
-  private seriesOf(key: SeriesKey): PageSeries | null {
+  get(key: SeriesKey): PageSeries | null {
     const text = keyText(key);
     const known = this.byKey.get(text);
     if (known !== undefined || this.byKey.size >= MAX_SERIES) return known ?? null;
@@ -149,148 +74,130 @@ class Normalizer {
       waitingByReason: {},
       histograms: {},
       kvCapacityTokens: null,
+      progress: null,
     };
     this.byKey.set(text, series);
     return series;
   }
 
-  private gauge(role: GaugeRole): void {
-    const source = this.find(role, this.dialect.gauges[role]);
-    if (source === null) return;
-    const isUsage = role === 'kv_cache_usage_ratio';
-    for (const { key, value } of this.joined(source, isUsage ? 'max' : 'sum')) {
-      const kept = isUsage ? this.usage(value) : value;
-      const series = kept === null ? null : this.seriesOf(key);
-      if (series !== null && kept !== null) series.gauges[role] = kept;
+  known(key: SeriesKey): PageSeries | null {
+    return this.byKey.get(keyText(key)) ?? null;
+  }
+
+  put(values: readonly Joined[], set: (series: PageSeries, value: number) => void): void {
+    for (const { key, value } of values) {
+      const series = this.get(key);
+      if (series !== null) set(series, value);
     }
   }
 
-  private usage(value: number): number | null {
-    if (value <= 1) return value;
-    this.outOfRange += 1;
-    return value <= USAGE_TOLERANCE ? 1 : null;
+  all(): readonly PageSeries[] {
+    return [...this.byKey.values()];
   }
+}
 
-  private counter(role: CounterRole): void {
-    const source = this.find(role, this.dialect.counters[role]);
-    if (source === null) return;
-    for (const { key, value } of this.joined(source, 'sum')) {
-      const series = this.seriesOf(key);
-      if (series !== null) series.counters[role] = value;
-    }
+function usageOf(page: PageSamples, source: Source): readonly Joined[] {
+  return page.joined(source, 'max').flatMap(({ key, value }) => {
+    if (value <= 1) return [{ key, value }];
+    page.countOutOfRange();
+    return value <= USAGE_TOLERANCE ? [{ key, value: 1 }] : [];
+  });
+}
+
+function readGauges(page: PageSamples, table: SeriesTable, sources: Partial<Record<EngineRole, string>>): void {
+  for (const role of GAUGE_ROLES) {
+    const source = page.find(page.dialect.gauges[role]);
+    if (source === null) continue;
+    sources[role] = page.full(source.name);
+    const values = role === 'kv_cache_usage_ratio' ? usageOf(page, source) : page.joined(source, 'sum');
+    table.put(values, (series, value) => {
+      series.gauges[role] = value;
+    });
   }
+}
 
-  private histogram(role: HistogramRole): void {
-    const families = this.dialect.histograms[role] ?? [];
-    const source = this.find(
-      role,
-      families.map((family) => ({ ...family, name: `${family.name}_count` })),
-    );
-    if (source === null) return;
-    const name = source.name.slice(0, -'_count'.length);
-    this.sources[role] = `${this.prefix}${name}`;
-    const family = {
-      buckets: this.samplesOf(`${name}_bucket`),
-      sums: this.samplesOf(`${name}_sum`),
-      counts: this.samplesOf(`${name}_count`),
+function readCounters(
+  page: PageSamples,
+  table: SeriesTable,
+  sources: Partial<Record<EngineRole, string>>,
+): Set<CounterRole> {
+  const sinceReport = new Set<CounterRole>();
+  for (const role of COUNTER_ROLES) {
+    const source = page.find(page.dialect.counters[role]);
+    if (source === null) continue;
+    sources[role] = page.full(source.name);
+    if (source.sinceReport === true) sinceReport.add(role);
+    table.put(page.joined(source, 'sum'), (series, value) => {
+      series.counters[role] = value;
+    });
+  }
+  return sinceReport;
+}
+
+function readHistograms(page: PageSamples, table: SeriesTable, sources: Partial<Record<EngineRole, string>>): void {
+  for (const role of HISTOGRAM_ROLES) {
+    const families = page.dialect.histograms[role] ?? [];
+    const family = families.find(({ name, where }) => page.of(`${name}_count`, where).length > 0);
+    if (family === undefined) continue;
+    const { name, where, scale } = family;
+    sources[role] = page.full(name);
+    const parts = {
+      buckets: page.of(`${name}_bucket`, where),
+      sums: page.of(`${name}_sum`, where),
+      counts: page.of(`${name}_count`, where),
     };
-    for (const { key, histogram } of readHistogram(family, this.dialect, source.scale ?? 1)) {
-      const series = this.seriesOf(key);
+    for (const { key, histogram } of readHistogram(parts, page.dialect, scale ?? 1)) {
+      const series = table.get(key);
       if (series !== null) series.histograms[role] = histogram;
     }
   }
+}
 
-  private waitingReasons(): void {
-    const split = this.dialect.waitingByReason;
-    if (split === null) return;
-    const byReason = new Map<string, Sample[]>();
-    for (const sample of this.samplesOf(split.name)) {
-      const reason = sample.labels.get(split.label) ?? '';
-      if (reason === '' || !this.isUsable(sample.value)) continue;
-      const known = byReason.get(reason);
-      if (known !== undefined) known.push(sample);
-      else if (byReason.size < MAX_REASONS) byReason.set(reason, [sample]);
-    }
-    for (const [reason, samples] of byReason) {
-      for (const { key, value } of joinSamples(samples, this.dialect, 'sum')) {
-        const series = this.seriesOf(key);
-        if (series !== null) series.waitingByReason[reason] = value;
-      }
-    }
-  }
-
-  private capacity(): void {
-    const found = capacityOf(this.dialect, (name) => this.samplesOf(name));
-    if (found === null) return;
-    this.sources.kv_cache_capacity_tokens = `${this.prefix}${found.name}`;
-    for (const series of this.byKey.values()) series.kvCapacityTokens = found.of(series);
-  }
-
-  private asleep(): boolean {
-    const sleep = this.dialect.sleep;
-    if (sleep === null) return false;
-    return this.samplesOf(sleep.name).some(
-      (sample) => sample.value === 1 && (sample.labels.get(sleep.label) ?? sleep.awake) !== sleep.awake,
-    );
-  }
-
-  private total(sources: readonly Source[]): number | null {
-    let sum: number | null = null;
-    for (const source of sources) {
-      for (const { value } of this.joined(source, 'sum')) sum = (sum ?? 0) + value;
-    }
-    return sum;
-  }
-
-  private progress(): number | null {
-    const { progress, counters, progressGauges } = this.dialect;
-    const moving = progress.length > 0 ? progress : [...(counters.generation_tokens ?? []).slice(0, 1)];
-    const tokens = this.total(moving.length > 0 ? moving : []);
-    if (tokens !== null) return tokens;
-    return this.total(progressGauges.map((name) => ({ name })));
-  }
-
-  private processStart(): number | null {
-    // Several processes on one page (Ray's node agent) would each have theirs: the youngest tells of a restart.
-    const starts = (this.page.samples.get('process_start_time_seconds') ?? []).map((sample) => sample.value);
-    const usable = starts.filter((value) => Number.isFinite(value) && value > 0);
-    return usable.length === 0 ? null : Math.max(...usable);
-  }
-
-  private isDeclared(sources: readonly { readonly name: string }[]): boolean {
-    return sources.some(({ name }) => {
-      const full = `${this.prefix}${name}`;
-      return this.page.types.has(full) || this.page.types.has(full.replace(/_total$/, ''));
+function readWaitingReasons(page: PageSamples, table: SeriesTable): void {
+  const split = page.dialect.waitingByReason;
+  if (split === null) return;
+  const reasons = new Set(page.of(split.name).map((sample) => sample.labels.get(split.label) ?? ''));
+  for (const reason of [...reasons].filter((text) => text !== '').slice(0, MAX_REASONS)) {
+    const values = page.joined({ name: split.name, where: { [split.label]: [reason] } }, 'sum');
+    table.put(values, (series, value) => {
+      series.waitingByReason[reason] = value;
     });
   }
+}
 
-  /** Found or declared: offered. Neither, on a page that is filled: not offered, unless such series are born late. */
-  private supported(): Partial<Record<EngineRole, boolean>> {
-    const { gauges, counters, histograms, capacity, anchor, lazy } = this.dialect;
-    const known: Partial<Record<EngineRole, readonly { readonly name: string }[]>> = {
-      ...gauges,
-      ...counters,
-      ...(this.options.histograms ? histograms : {}),
-      kv_cache_capacity_tokens: capacity.flat(),
-    };
-    const filled = anchor === null ? this.byKey.size > 0 : this.samplesOf(anchor).length > 0;
-    const roles: readonly EngineRole[] = [
-      ...GAUGE_ROLES,
-      ...COUNTER_ROLES,
-      ...(this.options.histograms ? HISTOGRAM_ROLES : []),
-      'kv_cache_capacity_tokens',
-    ];
-    const result: Partial<Record<EngineRole, boolean>> = {};
-    for (const role of roles) {
-      const sources = known[role] ?? [];
-      if (this.sources[role] !== undefined || this.isDeclared(role === 'kv_cache_capacity_tokens' ? [] : sources)) {
-        result[role] = true;
-      } else if (sources.length === 0 || (filled && !lazy.includes(role))) {
-        result[role] = false;
-      }
-    }
-    return result;
+function readCapacity(page: PageSamples, table: SeriesTable, sources: Partial<Record<EngineRole, string>>): void {
+  const found = capacityOf(page.dialect, page.of);
+  if (found === null) return;
+  sources.kv_cache_capacity_tokens = page.full(found.name);
+  for (const key of found.named) table.get(key);
+  for (const series of table.all()) series.kvCapacityTokens = found.of(series);
+}
+
+/** Adds up what moves while the engine works, by rank where the page tells, and in all. */
+function readProgress(page: PageSamples, table: SeriesTable): number | null {
+  const { progress, progressFallback } = page.dialect;
+  const moving = progress.flatMap((source) => page.joined(source, 'sum'));
+  const values = moving.length > 0 ? moving : progressFallback.flatMap((source) => page.joined(source, 'sum'));
+  for (const { key, value } of values) {
+    const series = table.known(key);
+    if (series !== null) series.progress = (series.progress ?? 0) + value;
   }
+  return values.length === 0 ? null : values.reduce((sum, { value }) => sum + value, 0);
+}
+
+function isAsleep(page: PageSamples): boolean {
+  const { sleep } = page.dialect;
+  if (sleep === null) return false;
+  return page
+    .of(sleep.name)
+    .some((sample) => sample.value === 1 && (sample.labels.get(sleep.label) ?? sleep.awake) !== sleep.awake);
+}
+
+// Several processes on one page would each have theirs: the youngest tells of a restart.
+function processStart(page: ExpositionPage): number | null {
+  const starts = (page.samples.get('process_start_time_seconds') ?? []).map((sample) => sample.value);
+  const usable = starts.filter((value) => Number.isFinite(value) && value > 0);
+  return usable.length === 0 ? null : Math.max(...usable);
 }
 
 /** What a page of nobody's families says. */
@@ -298,6 +205,7 @@ export const NOTHING_READ: NormalizedPage = {
   series: [],
   sources: {},
   supported: {},
+  sinceReport: new Set(),
   cacheConfig: {},
   asleep: false,
   progress: null,
@@ -306,9 +214,32 @@ export const NOTHING_READ: NormalizedPage = {
 };
 
 /** Reads a page by a dialect's table. `processStartSeconds` is used where the page itself does not say. */
-export const normalizePage = (
-  page: ExpositionPage,
+export function normalizePage(
+  exposition: ExpositionPage,
   reader: PageReader,
   options: NormalizeOptions,
   processStartSeconds: number | null = null,
-): NormalizedPage => new Normalizer(page, reader, options).run(processStartSeconds);
+): NormalizedPage {
+  const page = pageSamples(exposition, reader, options.now);
+  const { anchor } = reader.dialect;
+  const table = new SeriesTable();
+  const sources: Partial<Record<EngineRole, string>> = {};
+  readGauges(page, table, sources);
+  const sinceReport = readCounters(page, table, sources);
+  if (options.histograms) readHistograms(page, table, sources);
+  readWaitingReasons(page, table);
+  readCapacity(page, table, sources);
+  const progress = readProgress(page, table);
+  const filled = anchor === null ? table.all().length > 0 : page.of(anchor).length > 0;
+  return {
+    series: table.all(),
+    sources,
+    supported: supportedRoles(page, sources, filled, options.histograms),
+    sinceReport,
+    cacheConfig: cacheConfigOf(reader.dialect, page.of),
+    asleep: isAsleep(page),
+    progress,
+    processStartSeconds: processStart(exposition) ?? processStartSeconds,
+    outOfRange: page.outOfRange(),
+  };
+}

@@ -4,8 +4,8 @@ import { elapsed, type MonotonicInstant, type Seconds, seconds, type UnixTime } 
 import { createOwnCounters } from './counters.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import type { FetchedPage, FetchFailure } from './fetch.ts';
-import { createHangDetector, type HangDetector } from './hang.ts';
-import { identifyPage, isReadable, type PageReader, stillReads } from './identify.ts';
+import { createHangWatch, type HangWatch } from './hang.ts';
+import { identifyPage, isReadable, type PageReader } from './identify.ts';
 import { keyText } from './join.ts';
 import { NOTHING_READ, type NormalizedPage, normalizePage } from './normalize.ts';
 import { createStateLog } from './state-log.ts';
@@ -49,8 +49,8 @@ export interface EngineState {
 
 // Long enough to hold the longest probe with room before it.
 const KEEP_SAMPLES_SECONDS = 600;
-// Two kubelet checks every five seconds, a token each.
-const HEALTH_TOKENS_PER_SECOND = 0.5;
+// Two kubelet checks every five seconds, each a token of prompt and one of answer.
+const HEALTH_TOKENS_PER_SECOND = 1;
 const MAX_RESOLUTION = 1e6;
 
 interface Good {
@@ -85,7 +85,7 @@ class State implements EngineState {
   private readonly window;
   private readonly ring;
   private readonly failures: Record<PollFailureReason, number>;
-  private hang: HangDetector;
+  private hang: HangWatch;
   private reader: PageReader | null = null;
   private good: Good | null = null;
   private up = false;
@@ -105,7 +105,7 @@ class State implements EngineState {
     this.window = createGaugeWindow(options.peakWindowSeconds);
     this.ring = createSampleRing(seconds(Math.max(KEEP_SAMPLES_SECONDS, options.peakWindowSeconds)));
     this.failures = Object.fromEntries(POLL_FAILURE_REASONS.map((reason) => [reason, 0])) as typeof this.failures;
-    this.hang = this.newHangDetector();
+    this.hang = this.newHangWatch();
   }
 
   take(result: FetchedPage | FetchFailure, duration: Seconds): EngineSample {
@@ -179,9 +179,9 @@ class State implements EngineState {
     return this.dialect()?.everyReason ?? '';
   }
 
-  private newHangDetector(): HangDetector {
+  private newHangWatch(): HangWatch {
     const dialect = this.dialect();
-    return createHangDetector({
+    return createHangWatch({
       hangAfterSeconds: seconds(Math.max(this.options.hangAfterSeconds, dialect?.refreshSeconds ?? 0)),
       healthTokensPerSecond: dialect?.healthGenerates === true ? HEALTH_TOKENS_PER_SECOND : 0,
     });
@@ -216,23 +216,21 @@ class State implements EngineState {
     this.log.page(page, { restarted, hung: this.hung, inconsistent: this.counters.inconsistent() });
   }
 
+  /** Asked at each page: another engine may have taken the address, and some pages fill up only with use. */
   private readerOf(result: FetchedPage): PageReader | null {
-    if (this.reader !== null && stillReads(result.page, this.reader)) {
-      this.error = null;
-      return this.reader;
-    }
     const found = identifyPage(result.page, this.options.expected);
     if (!isReadable(found)) {
-      const families = found.families.join(', ');
       const what = found.why === 'router' ? "a router's page, not an engine's" : 'no family of a known engine';
-      this.error = `${what} (${families})`;
+      this.error = `${what} (${found.families.join(', ')})`;
       this.log.unrecognised(found.why, found.families);
-      return this.reader;
+      return null;
     }
     this.error = null;
-    this.reader = found;
-    this.supported = {};
-    this.hang = this.newHangDetector();
+    if (this.reader?.dialect !== found.dialect) {
+      this.reader = found;
+      this.supported = {};
+      this.hang = this.newHangWatch();
+    }
     return found;
   }
 
@@ -244,11 +242,8 @@ class State implements EngineState {
     const print = fingerprint(page);
     if (print !== this.lastPrint || this.changedAt === null) this.changedAt = at;
     this.lastPrint = print;
-    if (restarted || page.asleep) this.hang.reset();
-    const busy = page.series.some(
-      ({ gauges }) => (gauges.requests_running ?? 0) > 0 || (gauges.requests_waiting ?? 0) > 0,
-    );
-    this.hung = this.hang.observe({ at, busy: busy && !page.asleep, progress: page.progress });
+    if (restarted) this.hang.reset();
+    this.hung = this.hang.observe(at, page);
   }
 
   private sample(at: MonotonicInstant): EngineSample {

@@ -13,6 +13,10 @@ export interface Source {
   readonly per?: string;
   /** Multiplies the value into the role's unit (seconds, ratio 0..1). */
   readonly scale?: number;
+  /** Not used on a page that has this sample, because such an engine version has a better one, perhaps not born yet. */
+  readonly unless?: string;
+  /** A gauge that holds the events since the engine's last report, then starts again: its changes are counted. */
+  readonly sinceReport?: boolean;
 }
 
 /** One factor of a product: the value of a sample, or a number written in one of its labels. */
@@ -31,10 +35,14 @@ export interface Dialect {
   /** Spellings of the prefix, usual one first: pipelines rewrite colons and put their own name in front. */
   readonly prefixes: readonly string[];
   /**
-   * How a page of this engine is told: with one of the prefixes there is a name that starts with each of `own`, and
-   * without prefix one that starts with each of `beside`.
+   * How a page of this engine is told: with one of the prefixes there is a name that starts with each of `own` and one
+   * with any of `any`, and without prefix one that starts with each of `beside`.
    */
-  readonly marks: { readonly own: readonly string[]; readonly beside: readonly string[] };
+  readonly marks: {
+    readonly own: readonly string[];
+    readonly any: readonly string[];
+    readonly beside: readonly string[];
+  };
   /** Label of a router that shows its engines' numbers under the engines' names: such a page is no engine's. */
   readonly routerLabel: string | null;
   readonly gauges: Partial<Readonly<Record<GaugeRole, readonly Source[]>>>;
@@ -46,8 +54,11 @@ export interface Dialect {
   readonly waitingByReason: { readonly name: string; readonly label: string } | null;
   /** Labels that name the model, first one present. */
   readonly modelLabels: readonly string[];
-  /** Labels that name a data-parallel rank or another replica with a cache of its own; joined with "/" when several. */
-  readonly rankLabels: readonly string[];
+  /**
+   * Labels that name a data-parallel rank or another replica with a cache of its own; joined with "/" when several. Of a
+   * list of labels the first one present is taken.
+   */
+  readonly rankLabels: readonly (string | readonly string[])[];
   /** Labels of processes that repeat the same quantity (tensor-parallel ranks, pids): the highest counts. */
   readonly replicaLabels: readonly string[];
   /** Series of sub-groups that a total repeats: kept only where the label is empty or missing. */
@@ -56,10 +67,10 @@ export interface Dialect {
   readonly lazy: readonly EngineRole[];
   /** A sample that proves that the page is filled: before it is there, nothing is called unsupported. */
   readonly anchor: string | null;
-  /** Counters that move while the engine works, for the hang verdict. Empty: generation and prompt tokens. */
+  /** Samples that move while the engine works, for the hang verdict; all that are there are added up. */
   readonly progress: readonly Source[];
-  /** Used where no progress counter is on the page. */
-  readonly progressGauges: readonly string[];
+  /** Used where none of `progress` is on the page. */
+  readonly progressFallback: readonly Source[];
   /** The engine's own health check makes a token, so that a few tokens prove nothing. */
   readonly healthGenerates: boolean;
   /** Gauges may stand still this long in a healthy engine; the hang verdict never comes sooner. */
@@ -67,6 +78,10 @@ export interface Dialect {
   readonly sleep: { readonly name: string; readonly label: string; readonly awake: string } | null;
   /** Info metric whose labels describe the cache. */
   readonly cacheInfo: string | null;
+  /** Gauges of the engine's configuration, shown beside those labels. */
+  readonly cacheGauges: readonly string[];
+  /** The page fills up into one that another table reads: nothing on it proves that something is missing. */
+  readonly provisional: boolean;
   /** Default poll interval and, for people, its reason. */
   readonly everySeconds: number;
   readonly everyReason: string;
@@ -82,7 +97,7 @@ export interface Dialect {
 
 /** What most engines have in common. */
 export const DIALECT_DEFAULTS = {
-  marks: { own: [''], beside: [] },
+  marks: { own: [], any: [''], beside: [] },
   routerLabel: null,
   gauges: {},
   counters: {},
@@ -96,11 +111,13 @@ export const DIALECT_DEFAULTS = {
   lazy: [],
   anchor: null,
   progress: [],
-  progressGauges: [],
+  progressFallback: [],
   healthGenerates: false,
   refreshSeconds: 0,
   sleep: null,
   cacheInfo: null,
+  cacheGauges: [],
+  provisional: false,
   everySeconds: 1,
   everyReason: 'reading the page is cheap and without effects; one second shows short peaks',
   timeoutSeconds: 5,

@@ -8,13 +8,15 @@ const sourceNames = (source: Source): readonly string[] => [
   source.name,
   ...(source.plus ?? []),
   ...(source.per === undefined ? [] : [source.per]),
+  ...(source.unless === undefined ? [] : [source.unless]),
 ];
 
 /** Every sample name that a dialect may read, without prefix. */
 function bareNames(dialect: Dialect, histograms: boolean): readonly string[] {
-  const sources = [...Object.values(dialect.gauges), ...Object.values(dialect.counters), dialect.progress].flat();
+  const { gauges, counters, progress, progressFallback } = dialect;
+  const sources = [...Object.values(gauges), ...Object.values(counters), progress, progressFallback].flat();
   const names = sources.flatMap(sourceNames);
-  names.push(...dialect.capacity.flat().map((factor) => factor.name), ...dialect.progressGauges);
+  names.push(...dialect.capacity.flat().map((factor) => factor.name), ...dialect.cacheGauges);
   for (const named of [dialect.waitingByReason, dialect.sleep]) if (named !== null) names.push(named.name);
   for (const name of [dialect.cacheInfo, dialect.anchor]) if (name !== null) names.push(name);
   if (histograms) {

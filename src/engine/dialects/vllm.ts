@@ -11,6 +11,20 @@ export const vllm: Dialect = {
   ...DIALECT_DEFAULTS,
   engine: 'vllm',
   prefixes: ['vllm:', 'vllm_'],
+  // Other programs of the family (routers, gateways) begin their names alike.
+  marks: {
+    own: [],
+    any: [
+      CACHE_CONFIG,
+      'num_requests_running',
+      'kv_cache_usage_perc',
+      'gpu_cache_usage_perc',
+      'generation_tokens',
+      'prompt_tokens',
+      'time_to_first_token_seconds',
+    ],
+    beside: [],
+  },
   gauges: {
     kv_cache_usage_ratio: [{ name: 'kv_cache_usage_perc' }, { name: 'gpu_cache_usage_perc' }],
     requests_running: [{ name: 'num_requests_running' }],
@@ -41,6 +55,16 @@ export const vllm: Dialect = {
   waitingByReason: { name: 'num_requests_waiting_by_reason', label: 'reason' },
   modelLabels: ['model_name'],
   rankLabels: ['engine'],
+  // Usage moves during the prefill of a long prompt, when no token has come yet; the histograms count where a worker of
+  // another program shows no token counters.
+  progress: [
+    { name: 'generation_tokens_total' },
+    { name: 'prompt_tokens_total' },
+    { name: 'iteration_tokens_total_count' },
+    { name: 'inter_token_latency_seconds_count' },
+    { name: 'kv_cache_usage_perc' },
+    { name: 'gpu_cache_usage_perc' },
+  ],
   // The router of vLLM's production stack repeats a few of these names, one series a server.
   routerLabel: 'server',
   anchor: 'num_requests_running',

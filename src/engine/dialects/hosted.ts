@@ -1,0 +1,47 @@
+import type { Dialect } from './dialect.ts';
+import { sglang } from './sglang.ts';
+import { vllm } from './vllm.ts';
+
+/*
+ * Programs that carry vLLM's or SGLang's families under their own roof.
+ */
+
+// Ray's node agent gathers from all replicas of its node every ten seconds and rewrites names and labels.
+const RAY = {
+  engine: 'ray-serve',
+  everySeconds: 5,
+  everyReason: "Ray's node agent gathers its replicas' metrics every 10 s; reading more often shows nothing new",
+  refreshSeconds: 30,
+  // The agent's port is chosen at start, so its page has to be configured.
+  paths: [],
+} as const;
+const RAY_REPLICA = ['ReplicaId', 'WorkerId'] as const;
+
+export const rayVllm: Dialect = {
+  ...vllm,
+  ...RAY,
+  prefixes: ['ray_vllm:', 'ray_vllm_'],
+  rankLabels: [RAY_REPLICA, 'engine'],
+};
+
+export const raySglang: Dialect = {
+  ...sglang,
+  ...RAY,
+  prefixes: ['ray_sglang:', 'ray_sglang_'],
+  rankLabels: [RAY_REPLICA, 'dp_rank'],
+};
+
+/** KServe's Hugging Face runtime with the vLLM backend: one registry for both. */
+export const kserve: Dialect = {
+  ...vllm,
+  engine: 'kserve',
+  marks: { ...vllm.marks, beside: ['request_predict_seconds'] },
+};
+
+/** llm-d's simulator of vLLM: no ranks, no preemptions, and one family that vLLM never had. */
+export const llmdInferenceSim: Dialect = {
+  ...vllm,
+  engine: 'llm-d-inference-sim',
+  marks: { own: ['num_requests_running', 'max_num_generation_tokens'], any: [''], beside: [] },
+  rankLabels: [],
+};
