@@ -1,4 +1,4 @@
-import { Client, type Dispatcher } from 'undici';
+import { type buildConnector, Client, type Dispatcher } from 'undici';
 import type { MonotonicInstant } from '../units.ts';
 import type { Opened } from './transport-connect.ts';
 import type { TransportRequest } from './transport-types.ts';
@@ -28,12 +28,14 @@ const KEEP_ALIVE_MS = 24 * 3600 * 1000;
 export function createConnection(origin: string, opened: Opened, openedAt: MonotonicInstant): Connection {
   const { socket } = opened;
   let handedOver = false;
+  const hand = (callback: buildConnector.Callback): void => {
+    if (handedOver) return void callback(new ConnectionGone('the kept-alive connection was closed'), null);
+    handedOver = true;
+    callback(null, socket);
+  };
   const client = new Client(origin, {
-    connect: (_, callback) => {
-      if (handedOver) return callback(new ConnectionGone('the kept-alive connection was closed'), null);
-      handedOver = true;
-      callback(null, socket);
-    },
+    // Not within the call: undici takes a connection only from a later turn.
+    connect: (_, callback) => queueMicrotask(() => hand(callback)),
     allowH2: false,
     pipelining: 1,
     // Every deadline is our own: those of undici tick in half seconds and count bytes, not tokens.

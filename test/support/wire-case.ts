@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import type { ProbeOutcome } from '../../src/probe/outcome.ts';
+import type { FailureReason } from '../../src/probe/reasons.ts';
+import { type Rig, type RigOptions, withRig } from './probe-rig.ts';
+import type { Step } from './scripted-server.ts';
+
+/** One oddity of the field, as bytes on a wire and as the verdict that is wanted. */
+export interface WireCase extends RigOptions {
+  readonly id: string;
+  readonly title: string;
+  /** The same steps for each request; or use `script`. */
+  readonly steps?: readonly Step[];
+  readonly verdict: 'good' | FailureReason;
+  /** Fields of the outcome that must be so. */
+  readonly outcome?: Partial<ProbeOutcome>;
+  readonly detail?: Readonly<Record<string, unknown>>;
+  readonly also?: (outcome: ProbeOutcome, rig: Rig) => void | Promise<void>;
+}
+
+/** Loopback, the loop that the test shares with its server, and the other work of the machine. */
+const SLACK_SECONDS = 0.15;
+
+/** A duration that the script's times give: never shorter than they say, and longer only by what the machine adds. */
+export function expectSeconds(actual: number | null | undefined, wantedMs: number, slackSeconds = SLACK_SECONDS): void {
+  // Timers of the server and of the probe are rounded to milliseconds apart from each other.
+  expect(actual).toBeGreaterThanOrEqual(wantedMs / 1000 - 0.005);
+  expect(actual).toBeLessThan(wantedMs / 1000 + slackSeconds);
+}
+
+/** Every case is a test of its own, and proves that the probe leaves no timer and no socket behind. */
+export function wireCases(cases: readonly WireCase[]): void {
+  for (const { id, title, steps, verdict, outcome, detail, also, ...options } of cases) {
+    test(`${id}: ${title}`, async () => {
+      await withRig({ ...(steps !== undefined && { script: () => steps }), ...options }, async (rig) => {
+        const result = await rig.probe();
+        const reason = result.outcome === 'failed' ? result.failure.reason : 'good';
+        expect(reason, result.outcome === 'failed' ? result.failure.message : '').toBe(verdict);
+        if (outcome !== undefined) expect(result).toMatchObject(outcome);
+        if (detail !== undefined)
+          expect(result.outcome === 'failed' ? result.failure.detail : {}).toMatchObject(detail);
+        await also?.(result, rig);
+      });
+    });
+  }
+}
