@@ -4,7 +4,7 @@ import { type Seconds, seconds } from '../units.ts';
 import { type Asker, createAsker } from './ask.ts';
 import { wantedNames } from './dialects/names.ts';
 import { DIALECTS } from './dialects/table.ts';
-import { createFetcher, type Fetcher } from './fetch.ts';
+import { createFetcher, type Fetcher, type FetchFailure } from './fetch.ts';
 import type { FetchTls } from './fetch-agent.ts';
 import { identifyPage, isReadable } from './identify.ts';
 import { engineByDocuments, type Identity, readIdentity } from './identity.ts';
@@ -78,7 +78,14 @@ function candidates(base: URL, engine: EngineName | null): readonly URL[] {
   return [...usual, ...nested, ...root].filter((url) => !seen.has(url.href) && seen.add(url.href));
 }
 
+/** A failure that may be over at the next poll, unlike a page that is not there. */
+function isPassing({ reason, status }: FetchFailure): boolean {
+  if (reason === 'http_status') return status !== null && status >= 500 && status !== 501;
+  return reason === 'connect' || reason === 'timeout' || reason === 'truncated';
+}
+
 class Discoverer {
+  private readonly wants = wantedNames(false);
   private readonly options: DiscoverOptions;
   private readonly fetcher: Fetcher;
   private readonly asker: Asker;
@@ -107,6 +114,8 @@ class Discoverer {
   /** The page knows best; but a worker's or a proxy's page carries its engine's names, and the owner says who serves. */
   private engineOf(page: FoundPage | null, models: ModelList): EngineName | null {
     if (page?.engine === 'vllm' && models.engine === 'dynamo') return 'dynamo';
+    // NIM 2.x serves its engine's own page, at NIM's place.
+    if (page?.engine != null && page.url.pathname.endsWith('/v1/metrics')) return 'nim';
     return page?.engine ?? models.engine;
   }
 
@@ -117,21 +126,22 @@ class Discoverer {
       this.asker.note(identity.keepAway);
       return null;
     }
-    let unrecognised: FoundPage | null = null;
+    let second: FoundPage | null = null;
     for (const url of candidates(this.base, hint)) {
       const page = await this.look(url, hint);
       if (page?.engine != null) return page;
-      unrecognised ??= page;
+      second ??= page;
     }
-    return unrecognised;
+    return second;
   }
 
+  /** The page at `url`; null when there is none. One that cannot be read just now may be there for all we know. */
   private async look(url: URL, hint: EngineName | null): Promise<FoundPage | null> {
-    const result = await this.fetcher.page(url, wantedNames(false));
+    const result = await this.fetcher.page(url, this.wants);
     const where = url.origin === this.base.origin ? url.pathname : `${url.origin}${url.pathname}`;
     if (!result.ok) {
       this.asker.note(`metrics at ${where}: ${result.reason} (${result.message})`);
-      return null;
+      return hint !== null && isPassing(result) ? { url, engine: null } : null;
     }
     const found = identifyPage(result.page, hint);
     if (isReadable(found)) {

@@ -1,6 +1,6 @@
 import type { Agent, Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
-import type { Seconds } from '../units.ts';
+import type { Seconds, UnixTime } from '../units.ts';
 import { createExpositionParser, type ExpositionPage } from './exposition.ts';
 import { createFetchAgent, type FetchTls } from './fetch-agent.ts';
 import { BodyTooLarge, headerMap, isGzip, isIdentity, readBody } from './fetch-body.ts';
@@ -77,15 +77,19 @@ function abandon(response: Dispatcher.ResponseData): void {
   response.body.on('error', () => {}).destroy();
 }
 
+const EARLIEST_START = 1_500_000_000;
+const CLOCK_SKEW_SECONDS = 86_400;
+
 // Some builds send a year of the far past or future.
-function plausibleStart(text: string | undefined): number | null {
+function plausibleStart(text: string | undefined, now: UnixTime): number | null {
   const value = Number(text);
-  return text !== undefined && value > 1_500_000_000 && value < 4_000_000_000 ? value : null;
+  return text !== undefined && value > EARLIEST_START && value < now + CLOCK_SKEW_SECONDS ? value : null;
 }
 
 async function readPage(
   response: Dispatcher.ResponseData,
   maxBytes: number,
+  now: UnixTime,
   wants: (name: string) => boolean,
 ): Promise<FetchedPage | FetchFailure> {
   const status = response.statusCode;
@@ -113,7 +117,7 @@ async function readPage(
     ok: true,
     page,
     bytes,
-    processStartSeconds: plausibleStart(headers.get('process-start-time-unix')),
+    processStartSeconds: plausibleStart(headers.get('process-start-time-unix'), now),
     contentTypeOdd,
   };
 }
@@ -205,7 +209,8 @@ export function createFetcher(options: FetcherOptions, deps: { readonly clock: C
 
   return {
     text: (url) => exchange(url, ACCEPT_TEXT, (response) => readText(response, options.maxBytes)),
-    page: (url, wants) => exchange(url, ACCEPT_PAGE, (response) => readPage(response, options.maxBytes, wants)),
+    page: (url, wants) =>
+      exchange(url, ACCEPT_PAGE, (response) => readPage(response, options.maxBytes, deps.clock.unix(), wants)),
     close: async () => {
       for (const controller of running) controller.abort();
       await dropConnections();

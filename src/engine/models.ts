@@ -23,7 +23,12 @@ const OWNERS: Readonly<Record<string, EngineName>> = {
 };
 
 function lengthOf(model: unknown): number | null {
-  return positive(member(model, 'max_model_len')) ?? positive(member(model, 'context_window'));
+  return (
+    positive(member(model, 'max_model_len')) ??
+    positive(member(model, 'context_window')) ??
+    // llama.cpp: of one slot, which is what a request can have.
+    positive(member(member(model, 'meta'), 'n_ctx'))
+  );
 }
 
 /** Reads the answer to `/v1/models`; lists of other shapes (a bare array, `models`) are empty ones. */

@@ -14,6 +14,9 @@ export const llamacpp: Dialect = {
     requests_waiting: [{ name: 'requests_deferred' }],
   },
   counters: {
+    // In builds of 2026. The prompt counter leaves out what came from the cache, so the two make the whole.
+    prefix_cache_queries: [{ name: 'prompt_tokens_cached_total', plus: ['prompt_tokens_total'] }],
+    prefix_cache_hits: [{ name: 'prompt_tokens_cached_total' }],
     prompt_tokens: [{ name: 'prompt_tokens_total' }],
     generation_tokens: [{ name: 'tokens_predicted_total' }],
   },
