@@ -50,9 +50,14 @@ class Reading:
 async def closed_loop(arguments: Arguments, ask) -> None:
     """Keeps the wanted number of streams going; prints the result as one line of JSON."""
     readings: list[Reading] = []
+    failed = 0
+
+    # One round of each before the clock starts: connections, caches.
+    await asyncio.gather(*(ask(Reading("")) for _ in range(arguments.streams)))
     deadline = time.monotonic() + arguments.seconds
 
     async def worker(number: int) -> None:
+        nonlocal failed
         round_number = 0
         while time.monotonic() < deadline:
             reading = Reading(f"{number}-{round_number}")
@@ -60,6 +65,8 @@ async def closed_loop(arguments: Arguments, ask) -> None:
             await ask(reading)
             if reading.done:
                 readings.append(reading)
+            else:
+                failed += 1
 
     before = resource.getrusage(resource.RUSAGE_SELF)
     started = time.monotonic()
@@ -71,6 +78,7 @@ async def closed_loop(arguments: Arguments, ask) -> None:
             {
                 "cpuSeconds": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
                 "wallSeconds": wall,
+                "failed": failed,
                 "streams": [{"id": r.id, "arrivals": [str(at) for at in r.arrivals]} for r in readings],
             }
         )
