@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, visit } from 'yaml';
 import { LIMITS } from './defaults.ts';
 import type { KeyPath, Places } from './report.ts';
 import type { ConfigIssue } from './types.ts';
@@ -13,6 +13,7 @@ export interface ParsedDocument {
 
 // Each anchor may be used by every target; a bomb of nested aliases multiplies past this at once.
 const MAX_ALIASES = 20_000;
+const MAX_YAML_ERRORS = 10;
 
 // Own words, because the library's messages may quote the text, which may be a secret in the wrong place.
 const YAML_MESSAGES: Readonly<Record<string, string>> = {
@@ -125,11 +126,30 @@ export function decodeText(bytes: Uint8Array): string | null {
   }
 }
 
+/** Aliases of anchors that are not there; the library would only throw, without a place. */
+function danglingAliases(file: string, root: Root, lines: LineCounter): readonly ConfigIssue[] {
+  const issues: ConfigIssue[] = [];
+  const anchors = new Set<string>();
+  visit(root, {
+    Node: (_, node) => {
+      if (!isAlias(node)) {
+        if (node.anchor !== undefined) anchors.add(node.anchor);
+      } else if (!anchors.has(node.source)) {
+        const { line, col } = lines.linePos(node.range?.[0] ?? 0);
+        const message = 'YAML: the alias has no anchor before it';
+        issues.push({ severity: 'error', place: `${file}:${line}:${col}`, key: '', message });
+      }
+    },
+  });
+  return issues;
+}
+
 function parse(file: string, text: string): ParsedDocument {
   const lines = new LineCounter();
   const root = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false, stringKeys: true });
   const places = placesOf(file, root, lines);
-  const issues = [...root.errors, ...root.warnings].map((problem): ConfigIssue => {
+  // One broken bracket can make an error of every line that follows it.
+  const issues = [...root.errors, ...root.warnings].slice(0, MAX_YAML_ERRORS).map((problem): ConfigIssue => {
     const { line, col } = lines.linePos(problem.pos[0]);
     return {
       severity: 'error',
@@ -138,6 +158,7 @@ function parse(file: string, text: string): ParsedDocument {
       message: describeYamlError(problem.code),
     };
   });
+  issues.push(...danglingAliases(file, root, lines));
   if (issues.length > 0) return { value: null, places, issues };
   return { value: root.toJS({ maxAliasCount: MAX_ALIASES }), places, issues };
 }
@@ -155,11 +176,8 @@ export function readDocument(file: string, bytes: Uint8Array): ParsedDocument {
     }
     return document;
   } catch (error) {
-    // The library throws for aliases without anchor, for alias bombs, and out of stack on absurd nesting.
+    // The library throws for alias bombs, and out of stack on absurd nesting.
     const nested = error instanceof RangeError;
-    return failure(
-      file,
-      nested ? 'YAML: is nested too deep' : 'YAML: an alias has no anchor, or aliases multiply too far',
-    );
+    return failure(file, nested ? 'YAML: is nested too deep' : 'YAML: aliases multiply too far');
   }
 }

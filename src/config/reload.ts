@@ -99,14 +99,13 @@ export function createConfigWatcher(options: ConfigWatcherOptions, deps: ConfigW
     attemptedAt = clock.monotonic();
     const now = path === null ? null : fingerprint(path, files);
     // An empty or missing file would be "no targets": every series, and with them every alert, would go silently.
-    if (path !== null && now?.problem) return fail(`configuration ${path} ${now.problem}`, asked);
+    if (now !== null) settled = now.id;
+    if (now?.problem) return fail(`configuration ${path} ${now.problem}`, asked);
     try {
       const result = deps.load();
       await deps.apply(result);
       running = result.config;
-      if (now !== null) settled = now.id;
     } catch (error) {
-      if (now !== null) settled = now.id;
       return fail(messageOf(error), asked);
     }
     failing = null;

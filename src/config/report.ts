@@ -19,6 +19,7 @@ export function formatPath(path: KeyPath): string {
   let text = '';
   for (const part of path) {
     if (typeof part === 'number') text += `[${part}]`;
+    else if (!/^[A-Za-z0-9_-]+$/.test(part)) text += `[${JSON.stringify(part)}]`;
     else text += text === '' ? part : `.${part}`;
   }
   return text.replace(CONTROL, '?').slice(0, 200);
@@ -67,7 +68,7 @@ export function createReport(places: Places): Report {
 /** One issue as one line: place, key, message. */
 export function formatIssue(issue: ConfigIssue): string {
   const severity = issue.severity === 'warning' ? 'warning: ' : '';
-  return `${issue.place}: ${severity}${issue.key === '' ? '' : `${issue.key} `}${issue.message}`;
+  return `${issue.place}: ${severity}${issue.key === '' ? '' : `${issue.key}: `}${issue.message}`;
 }
 
 const count = (amount: number, what: string): string => `${amount} ${what}${amount === 1 ? '' : 's'}`;

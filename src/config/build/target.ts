@@ -1,4 +1,4 @@
-import { seconds } from '../../units.ts';
+import { type Seconds, seconds } from '../../units.ts';
 import { DEFAULT_PROFILES, DEFAULTS } from '../defaults.ts';
 import type { KeyPath } from '../report.ts';
 import type { RawProfile } from '../schema/profile.ts';
@@ -65,15 +65,17 @@ const buildBudget = (own: RawBudget = {}, shared: RawBudget = {}): BudgetSetting
 function buildMetrics(own: RawMetrics, shared: RawMetrics, path: KeyPath, deps: SecretDeps): EngineSettings {
   const merged = { ...shared, ...own };
   const defaults = DEFAULTS.metrics;
+  const atLeast = (value: Seconds, polls: number): Seconds => seconds(Math.max(value, polls * (merged.every ?? 0)));
   return {
     enabled: merged.enabled ?? defaults.enabled,
     metricsUrl: own.url === undefined ? null : readMetricsUrl(own.url, [...path, 'url'], deps.report),
     everySeconds: merged.every ?? null,
-    staleAfterSeconds: merged.stale_after ?? seconds(Math.max(defaults.staleAfterSeconds, 3 * (merged.every ?? 0))),
-    peakWindowSeconds: merged.peak_window ?? defaults.peakWindowSeconds,
+    // What is not written follows a slow poll, so that slowing it down needs no further key.
+    staleAfterSeconds: merged.stale_after ?? atLeast(defaults.staleAfterSeconds, 3),
+    peakWindowSeconds: merged.peak_window ?? atLeast(defaults.peakWindowSeconds, 1),
     maxBytes: merged.max_bytes ?? defaults.maxBytes,
     exportHistograms: merged.histograms ?? defaults.exportHistograms,
-    hangAfterSeconds: merged.hang_after ?? defaults.hangAfterSeconds,
+    hangAfterSeconds: merged.hang_after ?? atLeast(defaults.hangAfterSeconds, 3),
   };
 }
 

@@ -91,9 +91,8 @@ export const duration = (limits: { readonly min?: number; readonly max?: number 
 export const bytes = (min: number, max: number) => {
   const what = 'a size such as 32MiB';
   return z
-    .union([z.number(), z.string().regex(BYTES_PATTERN)], {
-      error: (issue) =>
-        typeof issue.input === 'string' ? `is not a size: write ${what.slice(2)}` : wanted(what)(issue),
+    .union([z.number(), z.string().regex(BYTES_PATTERN, 'is not a size: write a size such as 32MiB')], {
+      error: (issue) => wanted(what)(issue),
     })
     .transform((written, context): number => {
       const value = typeof written === 'number' ? written : parseBytes(written);
