@@ -39,6 +39,18 @@ function classifyProxy(place: string, { proxyStatus }: TransportFailure, detail:
   return failure(proxyStatus === 504 ? 'gateway_timeout' : 'bad_gateway', place, what, facts);
 }
 
+function classifyConfiguration(
+  place: string,
+  failed: TransportFailure,
+  code: string | null,
+  detail: FailureDetail,
+): Failure {
+  if (failed.setting === null)
+    return failure('internal', place, `the connection failed in our own code (${code})`, detail);
+  const why = code === null ? '' : ` (${code})`;
+  return failure('internal', place, `${failed.setting} cannot be used${why}`, { ...detail, setting: failed.setting });
+}
+
 /** A TLS record begins with its type (21 alert, 22 handshake) and the major version 3. */
 function speaksTls(error: unknown): boolean {
   if (typeof error !== 'object' || error === null || !('data' in error) || typeof error.data !== 'string') return false;
@@ -87,7 +99,7 @@ export function classifyTransport(place: string, failed: TransportFailure): Fail
   const detail: FailureDetail = code === null ? {} : { code };
   switch (failed.step) {
     case 'configuration':
-      return failure('internal', place, `the connection could not be prepared (${code ?? 'proxyUrl'})`, detail);
+      return classifyConfiguration(place, failed, code, detail);
     case 'dns':
       return failure('dns', place, `the host name does not resolve (${code ?? 'no address'})`, detail);
     case 'tcp':

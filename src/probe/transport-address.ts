@@ -18,6 +18,8 @@ export type ConnectStep = 'configuration' | 'dns' | 'tcp' | 'proxy' | 'tls';
 
 /** Why there is no connection. Stays inside the transport; `cause` is what Node threw. */
 export class ConnectError extends Error {
+  /** For step `configuration`: which setting cannot be used, in our own words. */
+  readonly setting: string | null;
   readonly step: ConnectStep;
   readonly code: string | null;
   readonly attempts: readonly AddressAttempt[];
@@ -26,11 +28,12 @@ export class ConnectError extends Error {
 
   constructor(
     step: ConnectStep,
-    facts: { cause?: unknown; attempts?: readonly AddressAttempt[]; proxyStatus?: number } = {},
+    facts: { cause?: unknown; setting?: string; attempts?: readonly AddressAttempt[]; proxyStatus?: number } = {},
   ) {
     super(`no connection: ${step}`, { cause: facts.cause });
     this.name = 'ConnectError';
     this.step = step;
+    this.setting = facts.setting ?? null;
     this.code = errorCode(facts.cause) ?? facts.attempts?.at(0)?.code ?? null;
     this.attempts = facts.attempts ?? [];
     this.proxyStatus = facts.proxyStatus ?? null;

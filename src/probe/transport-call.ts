@@ -17,6 +17,7 @@ export interface CallDependencies {
 }
 
 const NOTHING_YET: Omit<TransportFailure, 'step' | 'error'> = {
+  setting: null,
   attempts: [],
   proxyStatus: null,
   responseBytes: 0,
@@ -52,9 +53,9 @@ export function startCall(request: TransportRequest, sink: ExchangeSink, depende
     });
   const failToConnect = (error: unknown): void => {
     if (error instanceof ConnectError) {
-      const { step, attempts, proxyStatus, cause } = error;
+      const { step, setting, attempts, proxyStatus, cause } = error;
       const certificateExpiresAt = error instanceof CertificateRefused ? error.certificateExpiresAt : null;
-      fail({ step, error: cause, attempts, proxyStatus, certificateExpiresAt });
+      fail({ step, error: cause, setting, attempts, proxyStatus, certificateExpiresAt });
     } else {
       fail({ step: 'configuration', error });
     }

@@ -41,7 +41,8 @@ export function createTlsFiles(settings: ConnectionSettings, log: Logger): TlsFi
         }
         return current.context;
       } catch (cause) {
-        if (current === null) throw new ConnectError('configuration', { cause });
+        if (current === null)
+          throw new ConnectError('configuration', { cause, setting: 'caFile, certFile or keyFile' });
         log.warn(
           { caFile, certFile, keyFile, code: errorCode(cause) },
           'TLS files cannot be used, the last good ones stay',

@@ -27,6 +27,8 @@ export interface TransportFailure {
   /** A step of the set-up, or `request` (sent, no response headers yet) or `response` (in the body). */
   readonly step: ConnectStep | 'request' | 'response';
   readonly error: unknown;
+  /** For step `configuration`: which setting cannot be used. */
+  readonly setting: string | null;
   readonly attempts: readonly AddressAttempt[];
   /** The status with which a proxy refused the tunnel. */
   readonly proxyStatus: number | null;

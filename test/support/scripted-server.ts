@@ -30,6 +30,8 @@ export interface ScriptedServer {
   /** Connections that were accepted so far, and those that are open now. */
   connections(): number;
   openSockets(): number;
+  /** Waits until so many requests were received. */
+  received(count: number): Promise<void>;
   /** Waits until the other side has closed all its connections. */
   quiet(): Promise<void>;
   close(): Promise<void>;
@@ -67,6 +69,8 @@ function perform(socket: Socket, act: Step['act']): void {
   else if (act === 'RST') socket.resetAndDestroy();
   else socket.write(act);
 }
+
+const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
 /**
  * A server that writes exact bytes at exact times, on loopback and a port of its own. It knows just enough HTTP to tell
@@ -136,8 +140,11 @@ export async function startScriptedServer(options: ScriptedServerOptions): Promi
     requests,
     connections: () => accepted,
     openSockets: () => sockets.size,
+    async received(count) {
+      while (requests.length < count) await tick();
+    },
     async quiet() {
-      while (sockets.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      while (sockets.size > 0) await tick();
     },
     async close() {
       for (const timer of timers) clearTimeout(timer);
