@@ -55,8 +55,11 @@ export function read(steps: readonly Step[], api: ApiName = 'chat', limits: Part
 }
 
 /** Everything that arrives at once, 100 ms after the request. */
-export const readAll = (body: string | Uint8Array, api: ApiName = 'chat', limits: Partial<ReadingLimits> = {}): ReadingResult =>
-  read([[100, body]], api, limits).result;
+export const readAll = (
+  body: string | Uint8Array,
+  api: ApiName = 'chat',
+  limits: Partial<ReadingLimits> = {},
+): ReadingResult => read([[100, body]], api, limits).result;
 
 /** Cuts `bytes` at the positions. */
 export function cut(bytes: Uint8Array, positions: readonly number[]): Uint8Array[] {
