@@ -22,6 +22,8 @@ export interface TokenBudget {
   /** Sets `worstCaseTokens` aside; null when they might pass a limit. */
   reserve(worstCaseTokens: number): Reservation | null;
   remaining(): RemainingTokens;
+  /** New limits; what has been spent stays spent. */
+  configure(options: BudgetOptions): void;
 }
 
 const HOUR_SECONDS = 3600;
@@ -57,18 +59,22 @@ function rollingSum(spanSeconds: number, clock: Clock): { add(amount: number): v
 const usable = (tokens: number): number => (Number.isFinite(tokens) && tokens > 0 ? tokens : 0);
 
 /** The token budget of one target. Starts full with the process. */
-export function createTokenBudget(options: BudgetOptions, deps: { readonly clock: Clock }): TokenBudget {
+export function createTokenBudget(initial: BudgetOptions, deps: { readonly clock: Clock }): TokenBudget {
   const hour = rollingSum(HOUR_SECONDS, deps.clock);
   const day = rollingSum(DAY_SECONDS, deps.clock);
+  let limits = initial;
   let reserved = 0;
 
   const remaining = (): RemainingTokens => ({
-    hour: Math.max(0, options.tokensPerHour - hour.total() - reserved),
-    day: Math.max(0, options.tokensPerDay - day.total() - reserved),
+    hour: Math.max(0, limits.tokensPerHour - hour.total() - reserved),
+    day: Math.max(0, limits.tokensPerDay - day.total() - reserved),
   });
 
   return {
     remaining,
+    configure(options) {
+      limits = options;
+    },
     reserve(worstCaseTokens) {
       const { hour: hourLeft, day: dayLeft } = remaining();
       const wanted = usable(worstCaseTokens);

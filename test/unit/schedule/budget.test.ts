@@ -38,6 +38,15 @@ describe('token budget', () => {
     expect(budget.remaining()).toEqual({ hour: 0, day: 0 });
   });
 
+  it('new limits do not give back what was spent', () => {
+    const budget = createTokenBudget({ tokensPerHour: 100, tokensPerDay: 1000 }, { clock: manualClock() });
+    budget.reserve(60)?.settle(60);
+    budget.configure({ tokensPerHour: 50, tokensPerDay: 500 });
+    expect(budget.remaining()).toEqual({ hour: 0, day: 440 });
+    budget.configure({ tokensPerHour: 200, tokensPerDay: 500 });
+    expect(budget.remaining()).toEqual({ hour: 140, day: 440 });
+  });
+
   it('an unusable count costs nothing and breaks nothing', () => {
     const budget = createTokenBudget({ tokensPerHour: 100, tokensPerDay: 100 }, { clock: manualClock() });
     for (const odd of [Number.NaN, -5, Number.POSITIVE_INFINITY]) budget.reserve(20)?.settle(odd);

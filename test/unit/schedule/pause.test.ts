@@ -12,16 +12,33 @@ describe('kill switch', () => {
 
   it('pulled by hand it stops everything, and holds over a reload until it is let go', () => {
     const killSwitch = createKillSwitch(none);
-    killSwitch.pauseByHand(true);
+    killSwitch.pause(null);
     killSwitch.configure(none);
     expect(killSwitch.isPaused('vllm')).toBe(true);
-    killSwitch.pauseByHand(false);
+    killSwitch.resume(null);
     expect(killSwitch.isPaused('vllm')).toBe(false);
+  });
+
+  it('stops one target by hand, and lets go that one or all of them', () => {
+    const killSwitch = createKillSwitch(none);
+    killSwitch.pause('vllm');
+    killSwitch.pause('sglang');
+    killSwitch.resume('vllm');
+    expect([killSwitch.isPaused('vllm'), killSwitch.isPaused('sglang')]).toEqual([false, true]);
+    killSwitch.resume(null);
+    expect(killSwitch.isPaused('sglang')).toBe(false);
+  });
+
+  it('what was stopped as a whole is not let go for one target', () => {
+    const killSwitch = createKillSwitch(none);
+    killSwitch.pause(null);
+    killSwitch.resume('vllm');
+    expect(killSwitch.isPaused('vllm')).toBe(true);
   });
 
   it('what the configuration pauses is not let go by hand', () => {
     const killSwitch = createKillSwitch({ ...none, all: true });
-    killSwitch.pauseByHand(false);
+    killSwitch.resume(null);
     expect(killSwitch.isPaused('vllm')).toBe(true);
   });
 });
