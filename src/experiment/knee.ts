@@ -1,0 +1,168 @@
+/**
+ * Where an engine is used well: the knee of the throughput-latency curve, by what the engine itself says.
+ *
+ * Axis A (concurrency on a fixed configuration). A level is *saturated* when requests were seen waiting in at least a
+ * tenth of the engine's samples, or when it preempted. Throughput *flattens* after a level when the step to the next one
+ * brings less than half of what the added concurrency asks for (elasticity below 0.5).
+ * The knee is the first saturated level at which nothing was preempted and after which throughput flattens. Where
+ * preemption comes at once, it is the last level without it. Without any saturated level there is no knee in the range.
+ *
+ * Axis B (a start parameter under fixed load). A value is past the knee when it brings less than 5 % more throughput
+ * than the one before while p99 of TTFT grows by more than 20 %; the knee is the value before.
+ */
+export interface LevelFigures {
+  readonly level: number;
+  readonly outputTokensPerSecond: number;
+  /** Null when there are too few samples for it. */
+  readonly ttftP99Seconds: number | null;
+  readonly ttftP50Seconds: number | null;
+  readonly tpotP50Seconds: number | null;
+  /** Share of the engine's samples in which requests were waiting; null when the engine does not say. */
+  readonly waitingShare: number | null;
+  /** Null when the engine does not count them. */
+  readonly preemptions: number | null;
+  readonly failedRatio: number;
+  /** The client itself was the limit: not a result. */
+  readonly clientLimited: boolean;
+}
+
+export type KneeVerdict =
+  | { readonly kind: 'found'; readonly level: number; readonly why: string }
+  | { readonly kind: 'none'; readonly why: string }
+  | { readonly kind: 'below_range'; readonly why: string };
+
+const WAITING_SHARE = 0.1;
+const FLAT_ELASTICITY = 0.5;
+
+/** Growth of throughput for growth of concurrency: 1 is linear, 0 is flat. */
+export function elasticity(from: LevelFigures, to: LevelFigures): number {
+  const levels = Math.log(to.level / from.level);
+  const throughput = Math.log(to.outputTokensPerSecond / from.outputTokensPerSecond);
+  return levels === 0 ? 0 : throughput / levels;
+}
+
+const preempted = (figures: LevelFigures): boolean => (figures.preemptions ?? 0) > 0;
+const waits = (figures: LevelFigures): boolean => (figures.waitingShare ?? 0) >= WAITING_SHARE;
+
+/** An engine that tells nothing of its queue: only the shape of the curve is left. */
+const silent = (levels: readonly LevelFigures[]): boolean =>
+  levels.every((figures) => figures.waitingShare === null && figures.preemptions === null);
+
+/** Flattening after level `index`; after the last level the step that led to it has to do. */
+function flattensAfter(levels: readonly LevelFigures[], index: number): boolean {
+  const here = levels[index];
+  const next = levels[index + 1];
+  const before = levels[index - 1];
+  if (here && next) return elasticity(here, next) < FLAT_ELASTICITY;
+  return here !== undefined && before !== undefined && elasticity(before, here) < FLAT_ELASTICITY;
+}
+
+function kneeByShape(levels: readonly LevelFigures[]): KneeVerdict {
+  const index = levels.findIndex((_, at) => at < levels.length - 1 && flattensAfter(levels, at));
+  const knee = levels[index];
+  return knee
+    ? {
+        kind: 'found',
+        level: knee.level,
+        why: 'throughput flattens after it; the engine tells nothing of its queue, so this is from the curve alone',
+      }
+    : { kind: 'none', why: 'throughput still grows with every level; the engine tells nothing of its queue' };
+}
+
+/** Levels ascending. Levels that the client limited must be left out before. */
+export function findKnee(levels: readonly LevelFigures[]): KneeVerdict {
+  if (levels.length < 2) return { kind: 'none', why: 'a knee needs at least two levels' };
+  if (silent(levels)) return kneeByShape(levels);
+  for (const [index, here] of levels.entries()) {
+    if (preempted(here)) {
+      const before = levels[index - 1];
+      if (!before) return { kind: 'below_range', why: `already at ${here.level} the engine preempts` };
+      return {
+        kind: 'found',
+        level: before.level,
+        why: `the last level without preemptions; at ${here.level} there were ${here.preemptions ?? 0}`,
+      };
+    }
+    if (waits(here) && flattensAfter(levels, index)) {
+      if (index === 0)
+        return { kind: 'below_range', why: `already at ${here.level} requests wait and throughput is flat` };
+      return {
+        kind: 'found',
+        level: here.level,
+        why: `requests begin to wait (${percent(here.waitingShare)} of the samples), throughput flattens, and nothing is preempted`,
+      };
+    }
+  }
+  return {
+    kind: 'none',
+    why: levels.some(waits)
+      ? 'requests wait, but throughput still grows with every level'
+      : 'no request waited at any level: the whole range is underload',
+  };
+}
+
+export const MIN_THROUGHPUT_GAIN = 0.05;
+export const MAX_TTFT_GROWTH = 0.2;
+
+/** Axis B: values in the order in which they were tried, the engine started anew for each. */
+export function findKneeOfParameter(values: readonly LevelFigures[]): KneeVerdict {
+  if (values.length < 2) return { kind: 'none', why: 'a knee needs at least two values' };
+  for (let index = 1; index < values.length; index += 1) {
+    const before = values[index - 1];
+    const here = values[index];
+    if (!before || !here || before.ttftP99Seconds === null || here.ttftP99Seconds === null) continue;
+    const gain = here.outputTokensPerSecond / before.outputTokensPerSecond - 1;
+    const growth = here.ttftP99Seconds / before.ttftP99Seconds - 1;
+    if (gain < MIN_THROUGHPUT_GAIN && growth > MAX_TTFT_GROWTH) {
+      return {
+        kind: 'found',
+        level: before.level,
+        why: `${here.level} brings ${percent(gain)} throughput and ${percent(growth)} more TTFT p99`,
+      };
+    }
+  }
+  return { kind: 'none', why: 'no value bought less than 5 % throughput with more than 20 % TTFT p99' };
+}
+
+const percent = (ratio: number | null): string => (ratio === null ? 'unknown' : `${(ratio * 100).toFixed(1)} %`);
+
+/** Which level to run at, by what is wanted most. Null where the range holds no such level. */
+export interface WorkingPoints {
+  /** Left of the knee, with margin: the level before the knee, or the lowest. */
+  readonly latencyFirst: number | null;
+  /** The knee itself, or the highest sound level where there is none. */
+  readonly throughputFirst: number | null;
+  /** The highest level that holds the objectives with at most 1 % failures. */
+  readonly withinSlo: number | null;
+}
+
+export interface SloBounds {
+  readonly ttftSeconds: number | null;
+  readonly tpotSeconds: number | null;
+}
+
+const MAX_FAILED_RATIO = 0.01;
+
+/** Too few samples for a p99 do not prove that the objective holds. */
+function holds(figures: LevelFigures, slo: SloBounds): boolean {
+  const ttft =
+    slo.ttftSeconds === null || (figures.ttftP99Seconds !== null && figures.ttftP99Seconds <= slo.ttftSeconds);
+  const tpot =
+    slo.tpotSeconds === null || (figures.tpotP50Seconds !== null && figures.tpotP50Seconds <= slo.tpotSeconds);
+  return ttft && tpot && figures.failedRatio <= MAX_FAILED_RATIO;
+}
+
+export function workingPoints(
+  levels: readonly LevelFigures[],
+  knee: KneeVerdict,
+  slo: SloBounds | null,
+): WorkingPoints {
+  const at = knee.kind === 'found' ? levels.findIndex((figures) => figures.level === knee.level) : -1;
+  const sound = levels.filter((figures) => !preempted(figures) && figures.failedRatio <= MAX_FAILED_RATIO);
+  const within = slo === null ? [] : levels.filter((figures) => holds(figures, slo));
+  return {
+    latencyFirst: knee.kind === 'found' ? (levels[Math.max(0, at - 1)]?.level ?? null) : (sound[0]?.level ?? null),
+    throughputFirst: knee.kind === 'found' ? knee.level : knee.kind === 'none' ? (sound.at(-1)?.level ?? null) : null,
+    withinSlo: within.at(-1)?.level ?? null,
+  };
+}
