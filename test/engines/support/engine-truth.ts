@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetchPage, type MetricsPage } from './metrics-page.ts';
-import { recentProbeIds } from './recent-probes.ts';
+import { recentProbes } from './recent-probes.ts';
 import type { ProbeRecord } from './record.ts';
 import type { Sidecar } from './sidecar.ts';
 
@@ -50,16 +50,17 @@ export async function pairProbes(
   wanted: number,
   limitSeconds: number,
 ): Promise<readonly PairedProbe[]> {
-  const seen = new Set(await recentProbeIds(sidecar));
+  const seen = new Set((await recentProbes(sidecar)).map(({ id }) => id));
   const pairs: PairedProbe[] = [];
   const deadline = performance.now() + limitSeconds * 1000;
   let before = await fetchPage(metricsUrl);
   while (pairs.length < wanted) {
     if (performance.now() > deadline) throw new Error(`only ${pairs.length} of ${wanted} pairs in ${limitSeconds} s`);
-    await sleep(100);
-    const fresh = (await recentProbeIds(sidecar)).filter((id) => !seen.has(id));
-    if (fresh.length === 0) continue;
-    for (const id of fresh) seen.add(id);
+    await sleep(250);
+    const fresh = (await recentProbes(sidecar)).filter(({ id }) => !seen.has(id));
+    const [record] = fresh;
+    if (record === undefined) continue;
+    for (const { id } of fresh) seen.add(id);
     const page = await pageAfterRequest(metricsUrl, before);
     const alone = fresh.length === 1 && increase(before, page, STARTED) === 1 && increase(before, page, FINISHED) === 1;
     if (alone) {
@@ -69,7 +70,7 @@ export async function pairProbes(
         promptTokens: increase(before, page, SUMS.promptTokens),
         generationTokens: increase(before, page, SUMS.generationTokens),
       };
-      pairs.push({ record: await sidecar.json<ProbeRecord>(`/probes/${fresh[0]}`), truth });
+      pairs.push({ record, truth });
     }
     before = page;
   }

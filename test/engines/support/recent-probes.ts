@@ -2,19 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProbeRecord } from './record.ts';
 import type { Sidecar } from './sidecar.ts';
 
-/** The sidecar's recent probes, oldest first, each as its full record. */
+/** Records of the sidecar's recent probes, oldest first. */
 export async function recentProbes(sidecar: Sidecar): Promise<readonly ProbeRecord[]> {
-  const list = await sidecar.json<{ readonly probes: readonly { readonly id: string }[] }>('/probes');
-  const records: ProbeRecord[] = [];
-  for (const { id } of list.probes) records.push(await sidecar.json<ProbeRecord>(`/probes/${id}`));
-  return records.sort((a, b) => a.started_at.localeCompare(b.started_at));
-}
-
-/** Ids of the recent probes, without fetching each record. */
-export async function recentProbeIds(sidecar: Sidecar): Promise<readonly string[]> {
-  return (await sidecar.json<{ readonly probes: readonly { readonly id: string }[] }>('/probes')).probes.map(
-    (probe) => probe.id,
-  );
+  return (await sidecar.json<readonly ProbeRecord[]>('/probes')).toReversed();
 }
 
 /** Asks again and again until `read` gives something. Rejects with `what` after `seconds`. */
