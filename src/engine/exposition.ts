@@ -77,6 +77,7 @@ class PageParser implements ExpositionParser {
     let start = 0;
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
       if (this.overlong) this.overlong = false;
+      else if (end - start > MAX_LINE) this.counts.malformed += 1;
       else this.line(text, start, end);
       start = end + 1;
     }
