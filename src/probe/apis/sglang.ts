@@ -19,18 +19,20 @@ function readEnd(meaning: EventMeaning, reason: unknown): void {
   if (finish !== null) meaning.finish(finish);
 }
 
-/** What the text has gained. Each event repeats all of it, unless the server was started to send increments. */
-function createTextIncrement(): (text: string) => string {
+/**
+ * What the text has gained. Each event repeats all of it, unless the server was started to send increments, which
+ * shows in the first text that does not begin with the one before.
+ */
+function createTextIncrement(): (text: string, last: boolean) => string {
   let before = '';
-  return (text) => {
-    // A character that was still incomplete may have changed.
-    const stable = before.endsWith('\ufffd') ? before.slice(0, -1) : before;
-    if (!text.startsWith(stable)) {
-      before = '';
-      return text;
-    }
-    const gained = text.slice(before.length);
-    before = text;
+  let increments = false;
+  return (text, last) => {
+    // A character that is still incomplete at the end will be another one in the next event.
+    const stable = text.endsWith('\ufffd') && !last ? text.slice(0, -1) : text;
+    increments ||= !stable.startsWith(before);
+    if (increments) return text;
+    const gained = stable.slice(before.length);
+    before = stable;
     return gained;
   };
 }
@@ -41,7 +43,8 @@ function createReader(): ReadObject {
   function readOutput(meaning: EventMeaning, output: JsonObject, meta: JsonObject): void {
     const usage = readUsage(meta);
     if (usage !== null) meaning.usage(usage);
-    if (typeof output.text === 'string') meaning.content(increment(output.text));
+    const last = readFinishReason(meta.finish_reason) !== null;
+    if (typeof output.text === 'string') meaning.content(increment(output.text, last));
     readEnd(meaning, meta.finish_reason);
   }
 
