@@ -6,6 +6,7 @@ import { createDeadlines, type DeadlineReason } from './deadlines.ts';
 import { type BodyDecoder, createDecoder } from './decode.ts';
 import type { Deadlines } from './profile.ts';
 import type { ReadingProgress, ReadingResult } from './reading.ts';
+import type { ConnectStep } from './transport-address.ts';
 import type { Call, ConnectionFacts, Transport, TransportFailure, TransportRequest } from './transport-types.ts';
 
 /** How an exchange ended. */
@@ -25,6 +26,8 @@ export type Ending =
 
 /** Everything that happened on the wire for one probe. Null: did not happen. */
 export interface ExchangeFacts {
+  /** How far the set-up of the connection came, and the addresses that were tried. */
+  readonly setUp: { readonly step: ConnectStep | null; readonly addresses: readonly string[] };
   readonly connection: ConnectionFacts | null;
   readonly requestAt: MonotonicInstant | null;
   readonly writtenAt: MonotonicInstant | null;
@@ -57,6 +60,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type Notes = Mutable<Omit<ExchangeFacts, 'ending' | 'endedAt' | 'kind' | 'result' | 'text'>> & { body: Body | null };
 
 const nothingYet = (): Notes => ({
+  setUp: { step: null, addresses: [] },
   connection: null,
   requestAt: null,
   writtenAt: null,
@@ -121,6 +125,10 @@ export function runExchange(
       connecting(at) {
         Object.assign(notes, nothingYet());
         deadlines.connecting(at);
+      },
+      reached(step, address) {
+        const { addresses } = notes.setUp;
+        notes.setUp = { step, addresses: address === null ? addresses : [...addresses, address] };
       },
       requestStarted(at, connection) {
         notes.requestAt = at;

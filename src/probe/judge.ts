@@ -41,15 +41,16 @@ const DEADLINE_WORDS: Readonly<Record<DeadlineReason, string>> = {
   total_timeout: 'the answer was not complete',
 };
 
-function judgeDeadline(reason: DeadlineReason, result: ReadingResult | null, { place, deadlines }: Case): Failure {
+function judgeDeadline(reason: DeadlineReason, { result, setUp }: ExchangeFacts, { place, deadlines }: Case): Failure {
   const limitSeconds = limitOf(reason, deadlines);
   const keepAliveOnly = reason === 'ttft_timeout' && (result?.keepAlives ?? 0) > 0;
   const detail: FailureDetail = {
     limit_seconds: limitSeconds,
+    ...(reason === 'connect_timeout' && { step: setUp.step ?? 'none', addresses: setUp.addresses }),
     ...(result !== null && { tokens: result.outputTokens ?? 0 }),
     ...(keepAliveOnly && { keepalive_only: true }),
   };
-  const only = keepAliveOnly ? ', only keep-alives' : '';
+  const only = keepAliveOnly ? ', only keep-alives' : reason === 'connect_timeout' ? `, at step ${setUp.step}` : '';
   return failure(reason, place, `${DEADLINE_WORDS[reason]} within ${limitSeconds} s${only}`, detail);
 }
 
@@ -71,7 +72,7 @@ function judgeStream(facts: ExchangeFacts, result: ReadingResult, of: Case): Fai
   const fault = classifyFault(place, result);
   if (fault !== null) return fault;
   if (!result.terminal) {
-    if (ending.kind === 'deadline') return judgeDeadline(ending.reason, result, of);
+    if (ending.kind === 'deadline') return judgeDeadline(ending.reason, facts, of);
     if (ending.kind === 'broken') return classifyTransport(place, ending.failure);
     if (ending.kind === 'encoding') return unreadable(place, ending.encoding);
   }
@@ -114,10 +115,11 @@ export function judge(facts: ExchangeFacts, of: Case): Judgement {
   return { failure: judgeUnanswered(facts, of), error: null };
 }
 
-function judgeUnanswered({ ending }: ExchangeFacts, of: Case): Failure {
+function judgeUnanswered(facts: ExchangeFacts, of: Case): Failure {
+  const { ending } = facts;
   switch (ending.kind) {
     case 'deadline':
-      return judgeDeadline(ending.reason, null, of);
+      return judgeDeadline(ending.reason, facts, of);
     case 'broken':
       return classifyTransport(of.place, ending.failure);
     case 'encoding':

@@ -64,7 +64,8 @@ export const bareHostname = (url: URL): string => url.hostname.replace(/^\[(.*)\
 // Keeps NAT entries of idle connections alive, and finds a dead peer before the next probe does.
 const TCP_KEEPALIVE_MS = 30_000;
 
-function dial(address: string, port: number): Socket {
+/** Begins to connect to an address. */
+export function dial(address: string, port: number): Socket {
   const socket = connect({
     host: address,
     port,
@@ -77,20 +78,27 @@ function dial(address: string, port: number): Socket {
   return socket;
 }
 
+/** What the race needs of a socket. */
+export interface Racer {
+  once(event: 'connect', listener: () => void): unknown;
+  once(event: 'error', listener: (error: Error) => void): unknown;
+  destroy(): unknown;
+}
+
 /**
  * Connects to the first address that answers (RFC 8305). An address that does not answer within `attemptSeconds` gets
  * company, it is not given up: on a slow path each would be cut off just before it succeeds. A refusal starts the next
  * at once. Rejects with a ConnectError that lists each address tried; on abort with the signal's reason.
  */
-export function raceAddresses(
+export function raceAddresses<S extends Racer>(
   addresses: readonly string[],
-  port: number,
+  start: (address: string) => S,
   attemptSeconds: Seconds,
   clock: Clock,
   signal: AbortSignal,
-): Promise<Socket> {
+): Promise<S> {
   return new Promise((resolve, reject) => {
-    const open = new Set<Socket>();
+    const open = new Set<S>();
     const attempts: AddressAttempt[] = [];
     let next = 0;
     let timer: Timer | null = null;
@@ -109,7 +117,7 @@ export function raceAddresses(
       const address = addresses[next];
       if (address === undefined) return;
       next += 1;
-      const socket = dial(address, port);
+      const socket = start(address);
       open.add(socket);
       socket.once('connect', () => {
         if (!open.delete(socket)) return;

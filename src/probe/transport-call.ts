@@ -11,7 +11,7 @@ export interface CallDependencies {
   readonly clock: Clock;
   /** Null: a connection of its own for this request, closed after it. */
   readonly idle: IdleConnections | null;
-  open(url: URL, signal: AbortSignal): Promise<Opened>;
+  open(url: URL, reached: ExchangeSink['reached'], signal: AbortSignal): Promise<Opened>;
   /** Called once when the call is over, however it ended. */
   over(call: Call): void;
 }
@@ -61,6 +61,10 @@ export function startCall(request: TransportRequest, sink: ExchangeSink, depende
     }
   };
 
+  const reached: ExchangeSink['reached'] = (step, address) => {
+    if (!over) sink.reached(step, address);
+  };
+
   const use = (chosen: Connection, facts: Pick<ConnectionFacts, 'reused' | 'retriedStale'>): void => {
     connection = chosen;
     const handler = createHandler(
@@ -90,7 +94,7 @@ export function startCall(request: TransportRequest, sink: ExchangeSink, depende
     connection = null;
     sink.connecting(clock.monotonic());
     try {
-      const opened = await dependencies.open(request.url, setUp.signal);
+      const opened = await dependencies.open(request.url, reached, setUp.signal);
       const fresh = createConnection(request.url.origin, opened, clock.monotonic());
       if (over) fresh.destroy();
       else use(fresh, { reused: false, retriedStale });

@@ -2,7 +2,14 @@ import { isIP, type Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { elapsed, type Seconds, type UnixTime } from '../units.ts';
 import type { ConnectionSettings } from './profile.ts';
-import { bareHostname, ConnectError, type Resolve, raceAddresses } from './transport-address.ts';
+import {
+  bareHostname,
+  ConnectError,
+  type ConnectStep,
+  dial,
+  type Resolve,
+  raceAddresses,
+} from './transport-address.ts';
 import { type Environment, openTunnel, portOf, proxyAuthorization, proxyFor } from './transport-proxy.ts';
 import { handshake, type TlsFiles } from './transport-tls.ts';
 
@@ -28,6 +35,8 @@ export interface ConnectDependencies {
   readonly resolve: Resolve;
   readonly tls: TlsFiles;
   readonly environment: Environment;
+  /** The set-up came to this step; for `tcp` with the address that is tried now. */
+  reached(step: ConnectStep, address: string | null): void;
 }
 
 /**
@@ -40,7 +49,7 @@ export async function openConnection(
   dependencies: ConnectDependencies,
   signal: AbortSignal,
 ): Promise<Opened> {
-  const { clock, resolve, tls, environment } = dependencies;
+  const { clock, resolve, tls, environment, reached } = dependencies;
   const proxy = proxyFor(url, settings.proxyUrl, environment);
   const secure = url.protocol === 'https:';
   const context = secure || proxy?.protocol === 'https:' ? await tls.context() : null;
@@ -49,10 +58,16 @@ export async function openConnection(
   const hostname = bareHostname(first);
   const beganAt = clock.monotonic();
   const literal = isIP(hostname) !== 0;
+  if (!literal) reached('dns', null);
   const addresses = literal ? [hostname] : await resolveOrFail(resolve, hostname, settings, signal);
   const resolvedAt = clock.monotonic();
-  let socket = await raceAddresses(addresses, portOf(first), settings.addressAttemptSeconds, clock, signal);
+  const start = (address: string): Socket => {
+    reached('tcp', address);
+    return dial(address, portOf(first));
+  };
+  let socket = await raceAddresses(addresses, start, settings.addressAttemptSeconds, clock, signal);
 
+  if (proxy !== null) reached('proxy', null);
   if (proxy !== null && proxy.protocol === 'https:' && context !== null) {
     const options = { hostname, serverName: null, context, insecureSkipVerify: settings.insecureSkipVerify };
     socket = (await handshake(socket, options, signal)).socket;
@@ -65,6 +80,7 @@ export async function openConnection(
     const proxyHeaders = proxy === null ? null : proxyAuthorization(proxy);
     return { socket, phases: { ...phases, tls: null }, certificateExpiresAt: null, proxyHeaders };
   }
+  reached('tls', null);
   const { serverName, insecureSkipVerify } = settings;
   const options = { hostname: bareHostname(url), serverName, context, insecureSkipVerify };
   const { socket: secured, certificateExpiresAt } = await handshake(socket, options, signal);

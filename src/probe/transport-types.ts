@@ -43,6 +43,8 @@ export interface TransportFailure {
 export interface ExchangeSink {
   /** A connection is being set up. Not called for a reused one; called again for the repetition on a fresh one. */
   connecting(at: MonotonicInstant): void;
+  /** The set-up came to this step; for `tcp` with the address that is tried now. */
+  reached(step: ConnectStep, address: string | null): void;
   /** The request is handed to the socket: t0 of every latency. */
   requestStarted(at: MonotonicInstant, connection: ConnectionFacts): void;
   requestWritten(at: MonotonicInstant): void;

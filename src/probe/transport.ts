@@ -22,7 +22,7 @@ export function createTransport(options: TransportOptions, dependencies: Transpo
       const call = startCall(request, sink, {
         clock,
         idle: options.connection === 'reuse' ? idle : null,
-        open: (url, signal) => openConnection(url, settings, connect, signal),
+        open: (url, reached, signal) => openConnection(url, settings, { ...connect, reached }, signal),
         over: (done) => calls.delete(done),
       });
       calls.add(call);

@@ -199,7 +199,12 @@ describe('addresses', () => {
       dependencies: { resolve: () => new Promise<never>(() => {}) },
       profile: { deadlines: { connectSeconds: seconds(0.1) } },
     };
-    await withRig(options, async ({ failed }) => expect((await failed()).failure.reason).toBe('connect_timeout'));
+    await withRig(options, async ({ failed }) => {
+      expect((await failed()).failure).toMatchObject({
+        reason: 'connect_timeout',
+        detail: { step: 'dns', addresses: [] },
+      });
+    });
   });
 
   test('changes of DNS are followed by the next connection', async () => {
