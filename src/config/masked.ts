@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { ConnectionSettings } from '../probe/profile.ts';
-import { showUrl } from './build/url.ts';
+import { showProxy, showUrl } from './build/url.ts';
 import { formatBytes, formatDuration } from './quantities.ts';
 import { sourceOf } from './secret.ts';
 import type { Config, EngineSettings, KvCacheSettings, ScheduledProfile, Secret, TargetConfig } from './types.ts';
@@ -83,7 +83,7 @@ function maskConnection(connection: ConnectionSettings): Plain {
     family: connection.family,
     address_attempt: formatDuration(connection.addressAttemptSeconds),
     tls: Object.keys(tls).length === 0 ? null : tls,
-    proxy_url: connection.proxyUrl === null ? null : showUrl(new URL(connection.proxyUrl)),
+    proxy_url: connection.proxyUrl === null ? null : showProxy(connection.proxyUrl),
   });
 }
 

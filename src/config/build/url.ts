@@ -63,10 +63,11 @@ export function readTargetUrl(written: string, path: KeyPath, report: Report): U
 export const readMetricsUrl = (written: string, path: KeyPath, report: Report): URL | null =>
   parseHttpUrl(written, path, report);
 
-/** The URL of a proxy, which may have a user and password; the text, because it is handed on as it is. */
+/** `env` or the URL of a proxy, which may have a user and password; the text, because it is handed on as it is. */
 export function readProxyUrl(written: string, path: KeyPath, report: Report): string | null {
+  if (written === 'env') return written;
   if (!/^https?:\/\/[^/\\\s]/i.test(written) || !URL.canParse(written)) {
-    report.error(path, 'is not an http:// or https:// URL');
+    report.error(path, 'is neither an http:// or https:// URL nor env');
     return null;
   }
   return written;
@@ -77,6 +78,9 @@ export function isLoopback(url: URL): boolean {
   const host = url.hostname.toLowerCase();
   return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
+
+/** A proxy as it may be shown. */
+export const showProxy = (proxyUrl: string): string => (proxyUrl === 'env' ? proxyUrl : showUrl(new URL(proxyUrl)));
 
 /** A URL as it may be shown: without user, password and query. */
 export function showUrl(url: URL): string {

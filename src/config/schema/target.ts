@@ -127,7 +127,8 @@ export const connectionSchema = mapping({
     { description: 'TLS of `https` targets. Files are read again when they change.' },
   ),
   proxy_url: key(text('a URL'), {
-    description: 'HTTP proxy for this target.',
+    description:
+      'HTTP proxy for this target. `env`: the one that HTTPS_PROXY, HTTP_PROXY and NO_PROXY of the environment name. When not given, none, whatever the environment says.',
     examples: ['http://proxy.example:3128'],
   }),
 });

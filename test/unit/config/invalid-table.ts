@@ -162,7 +162,7 @@ export const INVALID_FILES: readonly InvalidFile[] = [
     id: 'profile-neither-name-nor-mapping',
     errors: ['4:16: targets[0].profiles[0]: must be the name of a shared profile, or a mapping that describes one'],
   },
-  { id: 'proxy-url', errors: ['4:29: targets[0].connection.proxy_url: is not an http:// or https:// URL'] },
+  { id: 'proxy-url', errors: ['4:29: targets[0].connection.proxy_url: is neither an http:// or https:// URL nor env'] },
   {
     id: 'schedule-and-every',
     errors: ['4:5: profiles[0].schedule: stands beside every: a profile has one of the two'],

@@ -174,6 +174,10 @@ describe('targets', () => {
     expect(target.secretHeaders.authorization?.reveal()).toBe('Basic abc');
   });
 
+  it('may take the proxy of the environment', () => {
+    expect(firstTarget(`${TARGET}    connection: {proxy_url: env}\n`).connection.proxyUrl).toBe('env');
+  });
+
   it('may be named with anything that a label can hold', () => {
     expect(firstTarget('targets: [{name: \'a"b\\c\', url: "http://127.0.0.1"}]').name).toBe('a"b\\c');
   });
