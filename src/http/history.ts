@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../clock.ts';
-import type { EngineView } from '../engine/types.ts';
+import type { EngineView, EngineZone } from '../engine/types.ts';
 import { seconds } from '../units.ts';
 
 /** One moment of an engine, summed over its ranks. Null: not known then. */
@@ -12,6 +12,7 @@ export interface EnginePoint {
   readonly preemptions: number | null;
   /** The exporter's own count of generated tokens so far. */
   readonly generationTokens: number | null;
+  readonly zone: EngineZone | null;
 }
 
 export interface EngineHistory {
@@ -46,6 +47,7 @@ export function enginePoint(view: EngineView, at: number): EnginePoint {
     waiting: sum(series.map(({ gauges }) => gauges.requests_waiting)),
     preemptions: sum(series.map(({ counters }) => counters.preemptions)),
     generationTokens: sum(series.map(({ counters }) => counters.generation_tokens)),
+    zone: view.zone,
   };
 }
 

@@ -49,6 +49,7 @@ const pointJson = (point: EnginePoint) => [
   point.waiting,
   point.preemptions,
   point.generationTokens,
+  point.zone,
 ];
 
 const highestPeak = (view: EngineView, role: 'kv_cache_usage_ratio' | 'requests_running' | 'requests_waiting') => {

@@ -21,7 +21,10 @@ export interface HttpServer {
 }
 
 export type HttpServerOptions = RouteOptions;
-export type HttpServerDependencies = RouteDependencies;
+export interface HttpServerDependencies extends RouteDependencies {
+  /** Defaults to one that follows `views`. */
+  readonly history?: EngineHistory;
+}
 
 const CLOSE_GRACE = seconds(2);
 const LIMITS = {
@@ -99,7 +102,7 @@ function createApp(
  * `start`.
  */
 export function createHttpServer(options: HttpServerOptions, deps: HttpServerDependencies): HttpServer {
-  const history = createEngineHistory({ clock: deps.clock, views: deps.views });
+  const history = deps.history ?? createEngineHistory({ clock: deps.clock, views: deps.views });
   let running: { readonly server: Server; readonly access: WebAccess } | null = null;
   return {
     async start() {
