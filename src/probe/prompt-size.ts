@@ -30,14 +30,18 @@ export function createPromptSize(wantedTokens: number, fixedTokens: number): Pro
 
   const miss = ({ tokens }: Observation): number => Math.abs(wantedTokens - tokens);
 
-  /** Tokens a word: from two sizes where there are two, else from the one and the guess of what is fixed. */
+  /** From one size and the guess of what is fixed. Near 1 it is 1, and the difference an unknown template. */
+  function firstGuess(latest: Observation): number {
+    const slope = (latest.tokens - fixedTokens) / Math.max(latest.words, 1);
+    return slope > 1.4 ? slope : 1;
+  }
+
+  /** Tokens a word: from two sizes where there are two. */
   function tokensPerWord(latest: Observation): number {
     const other = seen.findLast((observation) => observation.words !== latest.words);
-    const slope =
-      other === undefined
-        ? (latest.tokens - fixedTokens) / Math.max(latest.words, 1)
-        : (latest.tokens - other.tokens) / (latest.words - other.words);
-    return Number.isFinite(slope) && slope >= 0.5 ? slope : 1;
+    if (other === undefined) return firstGuess(latest);
+    const slope = (latest.tokens - other.tokens) / (latest.words - other.words);
+    return slope >= 0.5 ? slope : 1;
   }
 
   function settle(): void {

@@ -181,7 +181,7 @@ describe('sglang', () => {
         [100, output('a', 1)],
         [130, output('a bc', 3)],
         [190, output('a bc def', 5)],
-        [220, output('a bc def', 6, { type: 'stop', matched: 2 }) + 'data: [DONE]\n\n'],
+        [220, `${output('a bc def', 6, { type: 'stop', matched: 2 })}data: [DONE]\n\n`],
       ],
       'sglang',
     );
