@@ -37,7 +37,9 @@ const scaled = (sample: Sample, scale: number): Sample =>
 export function pageSamples(page: ExpositionPage, reader: PageReader, nowSeconds: number): PageSamples {
   const { dialect, prefix } = reader;
   const oldestMs = (nowSeconds - OLDEST_STAMP_SECONDS) * 1000;
-  let outOfRange = 0;
+  // Several roles may look at the same sample.
+  const impossible = new Set<Sample>();
+  let clamped = 0;
 
   const full = (name: string): string => `${prefix}${name}`;
 
@@ -51,7 +53,7 @@ export function pageSamples(page: ExpositionPage, reader: PageReader, nowSeconds
 
   const isUsable = (sample: Sample): boolean => {
     const usable = Number.isFinite(sample.value) && sample.value >= 0;
-    if (!usable) outOfRange += 1;
+    if (!usable) impossible.add(sample);
     return usable;
   };
 
@@ -82,8 +84,8 @@ export function pageSamples(page: ExpositionPage, reader: PageReader, nowSeconds
     declares: (sources) =>
       sources.some(({ name }) => page.types.has(full(name)) || page.types.has(full(name).replace(/_total$/, ''))),
     countOutOfRange: () => {
-      outOfRange += 1;
+      clamped += 1;
     },
-    outOfRange: () => outOfRange,
+    outOfRange: () => impossible.size + clamped,
   };
 }
