@@ -1,6 +1,6 @@
 import type { EngineSample, EngineZone } from '../engine/types.ts';
 import type { ProbeOutcome } from '../probe/outcome.ts';
-import { type Seconds, seconds } from '../units.ts';
+import { elapsed, type Seconds, seconds } from '../units.ts';
 import { gatherEvidence } from './evidence.ts';
 import { FAILURE_KINDS, type FailureKind } from './kinds.ts';
 import type { Cause, Diagnosis, Evidence } from './types.ts';
@@ -15,6 +15,8 @@ export interface SlowThresholds {
 export const KV_PRESSURE_RATIO = 0.9;
 /** A gap this many times as long as the usual one is a burst: another request's prefill took a step of ours. */
 export const BURST_FACTOR = 3;
+/** A late event loop of ours explains a deadline that passed when it was late for at least this share of the time. */
+export const CLIENT_SHARE = 0.1;
 /** Connect and header phases dominate when they make up at least this share of the time. */
 export const DOMINANT_SHARE = 0.5;
 /** Counters that stand still for a shorter time prove nothing: engines refresh them only now and then. */
@@ -33,7 +35,10 @@ interface Case {
 const above = (value: number | null, bound: number): boolean => value !== null && value > bound;
 
 /** Whether a good probe passed a threshold. The TPOT of a buffered stream describes the buffer. */
-function isSlow(outcome: ProbeOutcome, thresholds: SlowThresholds): boolean {
+function isSlow(
+  outcome: Pick<ProbeOutcome, 'ttftSeconds' | 'tpotSeconds' | 'buffered'>,
+  thresholds: SlowThresholds,
+): boolean {
   return (
     above(outcome.ttftSeconds, thresholds.ttftSeconds) ||
     (!outcome.buffered && above(outcome.tpotSeconds, thresholds.tpotSeconds))
@@ -43,7 +48,30 @@ function isSlow(outcome: ProbeOutcome, thresholds: SlowThresholds): boolean {
 /** Kinds that the load of an engine can explain. A wrong answer is no slower for a queue. */
 const LOAD_EXPLAINS: ReadonlySet<Case['kind']> = new Set(['slow', 'silence', 'refusal', 'break']);
 
-const client = ({ outcome, kind }: Case): boolean => outcome.disturbed || kind === 'ours';
+/** The good probe as it would have been, had our own event loop not been late. */
+function undisturbed(
+  outcome: ProbeOutcome,
+  delay: number,
+): Pick<ProbeOutcome, 'ttftSeconds' | 'tpotSeconds' | 'buffered'> {
+  const less = (value: Seconds | null, by: number): Seconds | null => (value === null ? null : seconds(value - by));
+  const { ttftSeconds, tpotSeconds, buffered, gapsSeconds } = outcome;
+  // The same lateness spread over all gaps is the least that it can have added to each.
+  const perToken = delay / Math.max(1, gapsSeconds.length);
+  return { buffered, ttftSeconds: less(ttftSeconds, delay), tpotSeconds: less(tpotSeconds, perToken) };
+}
+
+/**
+ * Our own event loop was late, and that is enough to explain what was seen: without it the probe would not have been
+ * slow, or it was a considerable part of the time that ran out. A late loop breaks no stream and refuses nobody.
+ */
+function client({ outcome, kind, thresholds }: Case): boolean {
+  if (kind === 'ours') return true;
+  if (!outcome.disturbed) return false;
+  const delay = outcome.eventLoopDelaySeconds ?? Number.POSITIVE_INFINITY;
+  if (kind === 'slow') return !isSlow(undisturbed(outcome, delay), thresholds);
+  if (kind !== 'silence' && kind !== 'path') return false;
+  return delay >= CLIENT_SHARE * elapsed(outcome.beganAt, outcome.endedAt);
+}
 
 /** The engine's process is another one, says that it loads, or is gone: its port and its page both. */
 function engineRestart({ evidence, kind, samples }: Case): boolean {

@@ -54,11 +54,49 @@ interface Row {
 const failed = (reason: FailureReason, overrides: Partial<ProbeMeasurement> = {}): ProbeOutcome =>
   failedProbe(reason, { ...lasting(4), ...overrides });
 
+const disturbedFor = (delay: number) => ({ disturbed: true, eventLoopDelaySeconds: seconds(delay) });
+
 const TABLE: readonly Row[] = [
   // client
   {
-    id: 'our event loop was late',
-    outcome: late({ disturbed: true }),
+    id: 'without our late event loop the first token would have been in time',
+    outcome: late(disturbedFor(3.5)),
+    samples: samples({ waiting: 9 }),
+    cause: 'client',
+  },
+  {
+    id: 'without our late event loop decoding would have been fast enough',
+    outcome: slowDecode([0.02, 0.02, 0.02, 0.3], disturbedFor(0.28)),
+    samples: samples({ running: 9 }),
+    cause: 'client',
+  },
+  {
+    id: 'our event loop was late for a good part of the time that ran out',
+    outcome: failed('ttft_timeout', disturbedFor(0.5)),
+    samples: samples(frozen, frozen, frozen, frozen, frozen),
+    cause: 'client',
+  },
+  {
+    id: 'a little lateness does not explain seconds of waiting',
+    outcome: late(disturbedFor(0.25)),
+    samples: samples({ waiting: 9 }),
+    cause: 'queueing',
+  },
+  {
+    id: 'a little lateness does not explain a deadline that passed',
+    outcome: failed('ttft_timeout', disturbedFor(0.03)),
+    samples: samples(frozen, frozen, frozen, frozen, frozen),
+    cause: 'engine_hang',
+  },
+  {
+    id: 'a late event loop refuses nobody',
+    outcome: failed('rate_limited', disturbedFor(2)),
+    samples: idle,
+    cause: 'rate_limit',
+  },
+  {
+    id: 'disturbed by nobody knows how much',
+    outcome: late({ disturbed: true, eventLoopDelaySeconds: null }),
     samples: samples({ waiting: 9 }),
     cause: 'client',
   },
