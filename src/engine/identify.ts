@@ -33,11 +33,14 @@ function startsOn(names: SortedNames, start: string): boolean {
 
 function prefixOn(names: SortedNames, dialect: Dialect): string | null {
   const { own, any, beside } = dialect.marks;
-  const prefix = dialect.prefixes.find(
-    (candidate) =>
+  const prefix = dialect.prefixes.find((candidate) => {
+    // A colon belongs to the engine alone; an underscore may begin the names of other programs, too.
+    const telling = candidate.endsWith(':') ? [''] : any;
+    return (
       own.every((mark) => startsOn(names, `${candidate}${mark}`)) &&
-      any.some((mark) => startsOn(names, `${candidate}${mark}`)),
-  );
+      telling.some((mark) => startsOn(names, `${candidate}${mark}`))
+    );
+  });
   return prefix !== undefined && beside.every((mark) => startsOn(names, mark)) ? prefix : null;
 }
 

@@ -13,25 +13,27 @@ export interface KvGeometry {
   readonly bytesPerElement: number;
 }
 
-const ELEMENT_BYTES: Readonly<Record<string, number>> = {
-  float32: 4,
-  fp32: 4,
-  bfloat16: 2,
-  bf16: 2,
-  float16: 2,
-  fp16: 2,
-  half: 2,
-  fp8: 1,
-  fp8_e4m3: 1,
-  fp8_e5m2: 1,
-  fp8_inc: 1,
-  int8: 1,
-  int4: 0.5,
-  fp4: 0.5,
-};
+const ELEMENT_BYTES: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    float32: 4,
+    fp32: 4,
+    bfloat16: 2,
+    bf16: 2,
+    float16: 2,
+    fp16: 2,
+    half: 2,
+    fp8: 1,
+    fp8_e4m3: 1,
+    fp8_e5m2: 1,
+    fp8_inc: 1,
+    int8: 1,
+    int4: 0.5,
+    fp4: 0.5,
+  }),
+);
 
 /** Bytes of an element by the name of its type as engines write it; null for "auto" and for names not known. */
-export const kvElementBytes = (dtype: string): number | null => ELEMENT_BYTES[dtype.toLowerCase()] ?? null;
+export const kvElementBytes = (dtype: string): number | null => ELEMENT_BYTES.get(dtype.toLowerCase()) ?? null;
 
 /** Bytes that one token takes in the cache, over all layers (and all tensor-parallel shards together). */
 export const kvBytesPerToken = (geometry: KvGeometry): number =>

@@ -35,8 +35,9 @@ export interface Dialect {
   /** Spellings of the prefix, usual one first: pipelines rewrite colons and put their own name in front. */
   readonly prefixes: readonly string[];
   /**
-   * How a page of this engine is told: with one of the prefixes there is a name that starts with each of `own` and one
-   * with any of `any`, and without prefix one that starts with each of `beside`.
+   * How a page of this engine is told: with one of the prefixes there is a name that starts with each of `own`; with a
+   * prefix that does not end in a colon also one that starts with any of `any`; and without prefix one that starts with
+   * each of `beside`.
    */
   readonly marks: {
     readonly own: readonly string[];
