@@ -346,3 +346,28 @@ export const ruleCases: readonly RuleCase[] = [
   ...self,
   ...twoModels,
 ];
+
+/**
+ * An hour of a healthy service as it really is: now and then a lone failure, a slow probe, a preemption, a short queue.
+ * Nothing of it may page.
+ */
+export const healthyHour: Readonly<Record<string, string>> = {
+  [BUILD]: '1x300',
+  [UP]: '1x300',
+  ...attempts(),
+  ...attempts('warm'),
+  ...failures('connection_lost', '0x60 1x70 2x300'),
+  ...failures('ttft_timeout', '0x100 1x300', 'warm'),
+  ...failures('overloaded', '0x150 1x300'),
+  ...objective('availability', '0.99', '0'),
+  ...slo('availability', '0+1x60 60+1x70 130+1x300'),
+  ...objective('ttft', '0.95', '2'),
+  ...slo('ttft', '0+1x60 60+1x40 100+1x30 130+1x300'),
+  ...latency('inference_probe_ttft_seconds', '2.0', '0+1x60 60+1x70 130+1x300', '0+1x2000'),
+  ...engine('preemptions_total', '0x50 1x60 2x80 3x300', 'dp_rank=""'),
+  ...engine('requests_waiting', '0x50 3x4 0x56 2x2 0x300', 'dp_rank=""'),
+  ...engine('kv_cache_usage_ratio', '0.6x50 1x4 0.7x300', 'dp_rank=""'),
+  ...engine('hung', '0x300'),
+  ...engine('up', '1x300'),
+  ...engine('restarts_total', '0x120 1x300'),
+};

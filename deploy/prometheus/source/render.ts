@@ -101,3 +101,34 @@ export const renderRuleTests = (cases: readonly RuleCase[]): { readonly short: s
   ),
   long: renderTests(cases.filter(isLong), '1m', '1m'),
 });
+
+/** An hour of normal life, with the demand that no page was firing at any moment of it. */
+export const renderHealthyHour = (series: RuleCase['series']): string =>
+  GENERATED +
+  stringify(
+    {
+      rule_files: ['../inference-probe.rules.yml'],
+      evaluation_interval: '15s',
+      tests: [
+        {
+          name: 'an hour of healthy load with lone preemptions and lone failures',
+          interval: '15s',
+          input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+          promql_expr_test: [
+            {
+              expr: 'count by (alertname) (count_over_time(ALERTS{severity="critical",alertstate="firing"}[70m]))',
+              eval_time: '65m',
+              exp_samples: [],
+            },
+            {
+              // The world is not empty: the ticket of the lone preemption is there.
+              expr: 'count(count_over_time(ALERTS{alertname="InferencePreemptions",severity="warning",alertstate="firing"}[70m]))',
+              eval_time: '65m',
+              exp_samples: [{ labels: '{}', value: 1 }],
+            },
+          ],
+        },
+      ],
+    },
+    YAML_STYLE,
+  );
