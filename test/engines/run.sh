@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the suites against real engines: run.sh [ENGINE...] [-- VITEST ARGUMENTS]; without a name, vLLM.
-# An engine that is not installed is installed first (minutes, once), unless INFERENCE_PROBE_NO_INSTALL=1 is set:
+# An engine that is not installed is installed first (minutes, once), unless PROBE_TEST_NO_INSTALL=1 is set:
 # then its suite is skipped loudly, never passed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -12,14 +12,14 @@ while [ $# -gt 0 ] && [ "$1" != "--" ]; do engines+=("$1"); shift; done
 
 # Every program that a test starts leaves its process group's number here while it runs; whatever is left when the
 # tests are over, however they ended, is killed.
-INFERENCE_PROBE_TEST_GROUPS=$(mktemp -d)
-export INFERENCE_PROBE_TEST_GROUPS
+PROBE_TEST_GROUPS=$(mktemp -d)
+export PROBE_TEST_GROUPS
 end_groups() {
-  for file in "$INFERENCE_PROBE_TEST_GROUPS"/*; do
+  for file in "$PROBE_TEST_GROUPS"/*; do
     [ -e "$file" ] || continue
     kill -KILL -- "-$(basename "$file")" 2>/dev/null || true
   done
-  rm -rf "$INFERENCE_PROBE_TEST_GROUPS"
+  rm -rf "$PROBE_TEST_GROUPS"
 }
 trap end_groups EXIT
 trap 'exit 130' INT TERM
@@ -27,7 +27,7 @@ trap 'exit 130' INT TERM
 npm run --silent build
 status=0
 for engine in "${engines[@]}"; do
-  if [ "${INFERENCE_PROBE_NO_INSTALL:-}" != 1 ] && ! bash "test/engines/install/$engine.sh" > /dev/null; then
+  if [ "${PROBE_TEST_NO_INSTALL:-}" != 1 ] && ! bash "test/engines/install/$engine.sh" > /dev/null; then
     echo "FAILED: the install of $engine did not succeed" >&2
     status=1
     continue

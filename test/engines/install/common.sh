@@ -2,7 +2,7 @@
 # Installs live outside the checkout, keyed by version, so a second run costs nothing.
 set -euo pipefail
 
-cache_root="${INFERENCE_PROBE_CACHE:-$HOME/.cache/inference-probe-exporter}"
+cache_root="${PROBE_TEST_CACHE:-$HOME/.cache/inference-probe-exporter}"
 mkdir -p "$cache_root"
 
 # finished DIR: true when an earlier run completed DIR (a half-written install is never used).

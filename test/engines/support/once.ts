@@ -10,7 +10,12 @@ export interface OnceResult {
 /** `inference-probe once --json` with the shipped bundle. Rejects when it prints no record. */
 export function once(...args: readonly string[]): Promise<OnceResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [bundle, 'once', '--json', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [bundle, 'once', '--json', ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // A probe ends by its own deadlines long before; a program that does not end must not outlive the test.
+      timeout: 120_000,
+      killSignal: 'SIGKILL',
+    });
     let output = '';
     let errors = '';
     child.stdout.on('data', (chunk: Buffer) => {

@@ -29,10 +29,10 @@ export interface RunningProcess {
 
 // A group is remembered in this folder while it runs, so that whoever started the tests can end what a killed
 // test run left behind (run.sh does).
-const groupsFolder = process.env.INFERENCE_PROBE_TEST_GROUPS;
+const groupsFolder = process.env.PROBE_TEST_GROUPS;
 const liveGroups = new Set<number>();
 // Where the output of the programs is kept for looking at afterwards; without it only the tail in memory exists.
-const logsFolder = process.env.INFERENCE_PROBE_TEST_LOGS;
+const logsFolder = process.env.PROBE_TEST_LOGS;
 const KEPT_OUTPUT_CHARACTERS = 2_000_000;
 
 process.once('exit', () => {

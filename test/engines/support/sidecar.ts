@@ -5,8 +5,9 @@ import { fetchPage, type MetricsPage } from './metrics-page.ts';
 import { freePort } from './ports.ts';
 import { type RunningProcess, startProcess } from './processes.ts';
 
-/** The shipped bundle: what users run is what these suites test. */
-export const bundle = new URL('../../../dist/inference-probe.mjs', import.meta.url).pathname;
+/** The shipped bundle: what users run is what these suites test. Another build of it can be named. */
+export const bundle =
+  process.env.PROBE_TEST_BUNDLE ?? new URL('../../../dist/inference-probe.mjs', import.meta.url).pathname;
 
 export interface Sidecar {
   readonly url: string;
