@@ -12,14 +12,14 @@ if [ "${1:-}" = prometheus3 ]; then
 fi
 [ "${1:-}" = "--" ] && shift
 
-INFERENCE_PROBE_TEST_GROUPS=$(mktemp -d)
-export INFERENCE_PROBE_TEST_GROUPS
+PROBE_TEST_GROUPS=$(mktemp -d)
+export PROBE_TEST_GROUPS
 end_groups() {
-  for file in "$INFERENCE_PROBE_TEST_GROUPS"/*; do
+  for file in "$PROBE_TEST_GROUPS"/*; do
     [ -e "$file" ] || continue
     kill -KILL -- "-$(basename "$file")" 2>/dev/null || true
   done
-  rm -rf "$INFERENCE_PROBE_TEST_GROUPS"
+  rm -rf "$PROBE_TEST_GROUPS"
 }
 trap end_groups EXIT
 trap 'exit 130' INT TERM

@@ -1,3 +1,4 @@
+import { renameSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../../../src/clock.ts';
 import { silentLogger } from '../../../src/log.ts';
 import { DEFAULT_ENGINE, DEFAULT_LOAD, DEFAULT_SIMULATOR, type SimulatorOptions } from '../../../src/sim/options.ts';
@@ -5,7 +6,7 @@ import { startSimulator } from '../../../src/sim/server.ts';
 import { seconds } from '../../../src/units.ts';
 
 /**
- * A process of its own with one simulated engine a scenario; prints their addresses as one line of JSON.
+ * A process of its own with one simulated engine a scenario; writes their addresses to the file it is given.
  * All carry a light steady load, so that none is idle and a lone slow moment is normal.
  */
 const SCENARIOS = ['healthy', 'preempted', 'stalled', 'refusing', 'buffered', 'hung'] as const;
@@ -34,4 +35,7 @@ for (const name of SCENARIOS) {
   const simulator = await startSimulator(optionsOf(name), { clock: systemClock(), log: silentLogger() });
   addresses[name] = simulator.url.href.replace(/\/$/, '');
 }
-process.stdout.write(`${JSON.stringify(addresses)}\n`);
+// Renamed into place, so that a reader never sees half of it.
+const path = process.argv[2] ?? 'addresses.json';
+writeFileSync(`${path}.part`, JSON.stringify(addresses));
+renameSync(`${path}.part`, path);
