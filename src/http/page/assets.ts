@@ -1,17 +1,30 @@
 import { readFileSync } from 'node:fs';
 
+const HTML = 'text/html; charset=utf-8';
+const CSS = 'text/css; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
+
 /** Files of the live page, served as they stand: there is no build step between them and the browser. */
 export const PAGE_FILES = {
-  'index.html': 'text/html; charset=utf-8',
-  'page.css': 'text/css; charset=utf-8',
+  'index.html': HTML,
   'icon.svg': 'image/svg+xml',
-  'main.js': 'text/javascript; charset=utf-8',
-  'format.js': 'text/javascript; charset=utf-8',
-  'dom.js': 'text/javascript; charset=utf-8',
-  'store.js': 'text/javascript; charset=utf-8',
-  'chart.js': 'text/javascript; charset=utf-8',
-  'panels.js': 'text/javascript; charset=utf-8',
-  'timeline.js': 'text/javascript; charset=utf-8',
+  'theme.css': CSS,
+  'page.css': CSS,
+  'cards.css': CSS,
+  'charts.css': CSS,
+  'main.js': SCRIPT,
+  'format.js': SCRIPT,
+  'dom.js': SCRIPT,
+  'store.js': SCRIPT,
+  'scale.js': SCRIPT,
+  'chart.js': SCRIPT,
+  'zone-band.js': SCRIPT,
+  'over-time.js': SCRIPT,
+  'figures.js': SCRIPT,
+  'profiles.js': SCRIPT,
+  'engine.js': SCRIPT,
+  'panels.js': SCRIPT,
+  'timeline.js': SCRIPT,
 } as const;
 export type PageFile = keyof typeof PAGE_FILES;
 

@@ -101,6 +101,7 @@ export function evidenceRows(evidence) {
 }
 
 export const STATE_WORDS = { good: 'Good', slow: 'Slow', failing: 'Failing' };
+export const STATE_LINES = { paused: 'Paused', asleep: 'Asleep', none: 'No probe yet', ...STATE_WORDS };
 /** A sign for each state, so that colour is never the only one. */
 export const STATE_SIGNS = { good: '●', slow: '▲', failing: '✕', none: '○', paused: '❚❚', asleep: '☾' };
 

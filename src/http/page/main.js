@@ -1,18 +1,12 @@
 // The live page: asks every second and a half, draws what is new, and says so when there is nothing new.
 
-import { GUTTER } from './chart.js';
 import { byId, setAttributes, setText } from './dom.js';
+import { renderEngine } from './engine.js';
 import { formatAge } from './format.js';
-import {
-  mountCharts,
-  renderBad,
-  renderCharts,
-  renderEngine,
-  renderHero,
-  renderProfiles,
-  renderRecent,
-  renderTargets,
-} from './panels.js';
+import { mountCharts, renderCharts } from './over-time.js';
+import { renderBad, renderHero, renderRecent, renderTargets } from './panels.js';
+import { renderProfiles } from './profiles.js';
+import { GUTTER } from './scale.js';
 import { emptyStore, liveQuery, mergeLive } from './store.js';
 import { mountTimeline, openTimeline } from './timeline.js';
 

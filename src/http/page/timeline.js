@@ -16,11 +16,13 @@ const WIDTH = 720;
 const LEFT = 8;
 const RIGHT = 8;
 
-/** Evidence of a record has the same fields as on the live page. */
+/** How it went, in a state and a sentence. Only a slow or failed probe has a cause. */
 function verdict(record) {
-  if (record.outcome === 'good')
-    return `Good: ${record.finish_reason ?? 'finished'} after ${formatSeconds(record.duration_seconds)}`;
-  return `Failed: ${words(record.reason)} (${words(record.stage)}, side of the ${record.side})`;
+  if (record.outcome === 'failed') {
+    return ['failing', `✕ Failed: ${words(record.reason)} (stage ${words(record.stage)}, side ${record.side})`];
+  }
+  const end = `finished (${record.finish_reason ?? 'no reason given'}) after ${formatSeconds(record.duration_seconds)}`;
+  return record.cause === null ? ['good', `● Good: ${end}`] : ['slow', `▲ Slow: ${end}`];
 }
 
 const niceStep = (span) => {
@@ -133,6 +135,7 @@ function rows(record) {
 }
 
 function show(record) {
+  const [state, sentence] = verdict(record);
   const terms = el('dl', { class: 'terms wide' });
   fillTerms(terms, rows(record));
   const cause =
@@ -145,7 +148,7 @@ function show(record) {
   const evidence = el('dl', { class: 'terms wide' });
   fillTerms(evidence, evidenceRows(record.evidence));
   byId('timeline-body').replaceChildren(
-    el('p', { class: 'verdict', 'data-state': record.outcome === 'good' ? 'good' : 'failing', text: verdict(record) }),
+    el('p', { class: 'verdict', 'data-state': state, text: sentence }),
     ...(record.message === null ? [] : [el('p', { text: record.message })]),
     drawTimeline(record),
     terms,
