@@ -28,7 +28,7 @@ interface OfRequests extends Lasting {
 }
 
 /** HTTP 500 instead of an answer, or an error object and `[DONE]` inside a stream that began well. */
-export interface ErrorFault extends OfRequests {
+interface ErrorFault extends OfRequests {
   readonly kind: 'error';
   readonly where: 'http' | 'stream';
   /** Tokens before the error object. */
@@ -42,17 +42,17 @@ export interface StallFault extends OfRequests {
   readonly stallSeconds: Seconds | null;
 }
 /** The body ends without finish reason or `[DONE]`: by its own end, or by a reset of the connection. */
-export interface TruncateFault extends OfRequests {
+interface TruncateFault extends OfRequests {
   readonly kind: 'truncate';
   readonly afterTokens: number;
   readonly how: 'end' | 'reset';
 }
 /** As a proxy that buffers: headers and all events are held back and leave in one lump at the end. */
-export interface BufferFault extends OfRequests {
+interface BufferFault extends OfRequests {
   readonly kind: 'buffer';
 }
 /** The model says the same token again and again. */
-export interface DegenerateFault extends OfRequests {
+interface DegenerateFault extends OfRequests {
   readonly kind: 'degenerate';
   readonly text: string;
 }
@@ -64,25 +64,25 @@ export interface RefuseFault extends OfRequests {
   readonly retryAfterSeconds: number | null;
 }
 /** The process goes and comes back: connections are dropped, the port is closed meanwhile, counters start at 0. */
-export interface RestartFault {
+interface RestartFault {
   readonly kind: 'restart';
   readonly downSeconds: Seconds;
 }
 /** The engine stands still. HTTP goes on: health and metrics answer with the last numbers, streams get headers only. */
-export interface HangFault extends Lasting {
+interface HangFault extends Lasting {
   readonly kind: 'hang';
 }
 /** The engine was put to sleep: running requests end with `abort`, new ones wait, the metrics say so. */
-export interface SleepFault extends Lasting {
+interface SleepFault extends Lasting {
   readonly kind: 'sleep';
 }
 /** Steps take `factor` times as long. */
-export interface SlowFault extends Lasting {
+interface SlowFault extends Lasting {
   readonly kind: 'slow';
   readonly factor: number;
 }
 /** Ends the faults of one kind, or all. */
-export interface ClearFault {
+interface ClearFault {
   readonly kind: 'clear';
   readonly fault: Exclude<SimFaultKind, 'clear' | 'restart'> | null;
 }

@@ -5,7 +5,7 @@ import type { SimLoadOptions } from './options.ts';
 import { createRandom, mix, type Random } from './random.ts';
 import type { SimHandle } from './types.ts';
 
-export interface SimLoadState {
+interface SimLoadState {
   /** Arrivals a second that the shape asks for now. */
   readonly ratePerSecond: number;
   readonly active: number;

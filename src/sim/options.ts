@@ -26,7 +26,7 @@ export interface SimEngineOptions {
 }
 
 export const LOAD_SHAPES = ['none', 'steady', 'wave'] as const;
-export type LoadShape = (typeof LOAD_SHAPES)[number];
+type LoadShape = (typeof LOAD_SHAPES)[number];
 
 /** Virtual clients inside the simulator: no sockets, so they cost the machine next to nothing. */
 export interface SimLoadOptions {

@@ -24,7 +24,7 @@ const REQUEST = [0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 1
 const PREEMPTIONS = [1, 2, 3, 4, 5, 10, 20];
 
 /** Every histogram of the engine, with its bounds. */
-export const HISTOGRAM_BOUNDS = {
+const HISTOGRAM_BOUNDS = {
   requestPromptTokens: TOKEN_COUNTS,
   requestGenerationTokens: TOKEN_COUNTS,
   requestMaxTokens: TOKEN_COUNTS,
@@ -43,7 +43,7 @@ export const HISTOGRAM_BOUNDS = {
 export type HistogramName = keyof typeof HISTOGRAM_BOUNDS;
 const HISTOGRAM_NAMES = Object.keys(HISTOGRAM_BOUNDS) as HistogramName[];
 
-export const COUNTER_NAMES = [
+const COUNTER_NAMES = [
   'preemptions',
   'prefixCacheQueries',
   'prefixCacheHits',
@@ -54,7 +54,7 @@ export const COUNTER_NAMES = [
   'finishedLength',
   'finishedAbort',
 ] as const;
-export type CounterName = (typeof COUNTER_NAMES)[number];
+type CounterName = (typeof COUNTER_NAMES)[number];
 
 /** Counters and histograms since the engine started. */
 export interface Statistics {

@@ -18,7 +18,7 @@ const ID_MASK = 0x3fff_ffff;
 const MARK_IDS = { messageStart: 1, messageEnd: 2, endOfText: 3 } as const;
 
 /** The id of one piece: a hash of its text, so the vocabulary needs no table. */
-export function pieceId(piece: string): number {
+function pieceId(piece: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < piece.length; at += 1) hash = Math.imul(hash ^ piece.charCodeAt(at), 0x01000193);
   // The first ids are kept for the marks.

@@ -1,8 +1,7 @@
 import type { Seconds } from '../units.ts';
 
 /** Why an answer ended. `abort` is the engine's own doing (it was put to sleep); a client that leaves gets no answer. */
-export const SIM_FINISH_REASONS = ['stop', 'length', 'abort'] as const;
-export type SimFinishReason = (typeof SIM_FINISH_REASONS)[number];
+export type SimFinishReason = 'stop' | 'length' | 'abort';
 
 export interface SimRequest {
   readonly promptTokenIds: readonly number[];

@@ -46,7 +46,7 @@ export interface Reply {
   readonly done: boolean;
 }
 
-export interface StreamEvent {
+interface StreamEvent {
   readonly id: string;
   readonly object: string;
   readonly choices: readonly {

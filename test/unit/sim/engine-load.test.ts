@@ -37,7 +37,7 @@ function closedLoop(level: number, span: number, on: Bench) {
 describe('the simulated engine under load', () => {
   it('has a knee at max_num_seqs: throughput grows before it and is flat behind it, where the queue grows', () => {
     const at = (level: number) =>
-      closedLoop(level, 12, bench({ maxNumSeqs: 16, numGpuBlocks: 4097, prefixCaching: false }));
+      closedLoop(level, 8, bench({ maxNumSeqs: 16, numGpuBlocks: 4097, prefixCaching: false }));
     const [four, sixteen, thirtyTwo, sixtyFour] = [at(4), at(16), at(32), at(64)];
     expect(sixteen.tokensPerSecond).toBeGreaterThan(2 * four.tokensPerSecond);
     expect(four.mostWaiting).toBeLessThanOrEqual(4);
@@ -51,7 +51,7 @@ describe('the simulated engine under load', () => {
   it('has a knee at the KV limit: behind it requests wait and are preempted, with sequences to spare', () => {
     // 512 usable blocks hold twenty requests of 400 tokens.
     const at = (level: number) =>
-      closedLoop(level, 12, bench({ maxNumSeqs: 256, numGpuBlocks: 513, prefixCaching: false }));
+      closedLoop(level, 8, bench({ maxNumSeqs: 256, numGpuBlocks: 513, prefixCaching: false }));
     const [below, beyond] = [at(14), at(56)];
     expect(below.preemptions).toBe(0);
     expect(beyond.preemptions).toBeGreaterThan(0);
@@ -77,6 +77,7 @@ describe('the simulated engine under load', () => {
     expect(histograms.requestPreemptions.sum).toBe(counters.preemptions);
     // A prompt that was computed twice is still one prompt.
     expect(counters.promptTokens).toBe(4000);
+    expect(counters.prefixCacheQueries).toBe(4000);
     expect(process.cpuUsage(cpu).user / 1e6).toBeLessThan(3);
   });
 
@@ -153,7 +154,7 @@ describe('the background load', () => {
   it('arrives at the rate it was told, at uneven times', () => {
     const { clock, engine } = bench();
     const load = createLoad(
-      { ...DEFAULT_LOAD, shape: 'steady', ratePerSecond: 2, outputTokens: 1, outputSigma: 0 },
+      { ...DEFAULT_LOAD, shape: 'steady', ratePerSecond: 2, promptTokens: 20, outputTokens: 1, outputSigma: 0 },
       { engine, clock },
     );
     load.start();
@@ -173,39 +174,33 @@ describe('the background load', () => {
     expect(variance / mean).toBeLessThan(1.3);
   });
 
-  it('takes the default engine through underload, knee and overload in each period, and costs little', () => {
+  it('takes the default engine through underload, knee and overload in a period, and costs little', () => {
     const { clock, engine } = bench(DEFAULT_ENGINE);
     const load = createLoad(wave, { engine, clock });
     const cpu = process.cpuUsage();
     load.start();
-    for (let period = 0; period < 2; period += 1) {
-      const slots = Array.from({ length: 24 }, () => {
-        const before = engine.statistics().counters.preemptions;
-        let waiting = 0;
-        for (let tick = 0; tick < 100; tick += 1) {
-          clock.run(0.1);
-          waiting = Math.max(waiting, engine.state().published.waiting);
-        }
-        return {
-          waiting,
-          preempted: engine.statistics().counters.preemptions - before,
-          kv: engine.state().kvUsageRatio,
-        };
-      });
-      const idle = slots.filter((slot) => slot.waiting === 0 && slot.kv < 0.6);
-      const knee = slots.filter((slot) => slot.waiting > 0 && slot.preempted === 0);
-      const overload = slots.filter((slot) => slot.preempted > 0);
-      expect(idle.length).toBeGreaterThanOrEqual(6);
-      expect(knee.length).toBeGreaterThanOrEqual(2);
-      expect(overload.length).toBeGreaterThanOrEqual(3);
-      // Quiet at both ends of a period.
-      expect(slots[0]?.waiting).toBe(0);
-      expect(slots[23]?.waiting).toBe(0);
-    }
+    const slots = Array.from({ length: 24 }, () => {
+      const before = engine.statistics().counters.preemptions;
+      let waiting = 0;
+      for (let tick = 0; tick < 100; tick += 1) {
+        clock.run(0.1);
+        waiting = Math.max(waiting, engine.state().published.waiting);
+      }
+      const preempted = engine.statistics().counters.preemptions - before;
+      return { waiting, preempted, kvUsageRatio: engine.state().kvUsageRatio };
+    });
+    const idle = slots.filter((slot) => slot.waiting === 0 && slot.kvUsageRatio < 0.6);
+    const knee = slots.filter((slot) => slot.waiting > 0 && slot.preempted === 0);
+    const overload = slots.filter((slot) => slot.preempted > 0);
+    expect(idle.length).toBeGreaterThanOrEqual(6);
+    expect(knee.length).toBeGreaterThanOrEqual(2);
+    expect(overload.length).toBeGreaterThanOrEqual(3);
+    // Quiet at both ends of a period.
+    expect([slots[0]?.waiting, slots[23]?.waiting]).toEqual([0, 0]);
+    // 240 s of its time; the demo may use 15 % of a core.
     const used = process.cpuUsage(cpu);
-    // 480 s of its time; the demo may use 15 % of a core.
-    expect((used.user + used.system) / 1e6).toBeLessThan(0.15 * 480);
-  });
+    expect((used.user + used.system) / 1e6).toBeLessThan(0.15 * 240);
+  }, 60_000);
 
   it('gives up when its patience ends without a token, and stays when tokens come', () => {
     const { clock, engine } = bench();

@@ -177,6 +177,18 @@ describe('the simulated engine', () => {
     engine.audit();
   });
 
+  it('has the rest of the step before it when it goes on, not a whole one', () => {
+    const { clock, engine, submit } = bench();
+    const tracked = submit(request(prompt(1000), 1));
+    clock.run(0.1);
+    engine.freeze();
+    clock.run(5);
+    engine.thaw();
+    clock.runOut();
+    // 146 ms of prefill, 100 of them before the freeze.
+    expect(tracked.result?.ttftSeconds).toBeCloseTo(0.146 + 5, 9);
+  });
+
   it('hears of clients that left while it was frozen only when it goes on', () => {
     const { clock, engine, submit } = bench();
     const tracked = submit(request(prompt(100), 50));

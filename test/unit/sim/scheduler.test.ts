@@ -120,7 +120,7 @@ describe('the simulated scheduler', () => {
         expect(new Set(orders(ended)).size).toBe(arrivals.length);
         expect(ended.map((entry) => entry.generated)).toEqual(ended.map((entry) => entry.answerTokens));
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
     // The runs were worth something: both happened, many times.
     expect(seen.preempted).toBeGreaterThan(50);
