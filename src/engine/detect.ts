@@ -23,6 +23,8 @@ export interface DiscoverOptions {
   /** For each of the few requests. */
   readonly timeoutSeconds: Seconds;
   readonly tls?: FetchTls | null;
+  /** Ends the asking at once; what was found until then is the result. */
+  readonly signal?: AbortSignal;
 }
 
 export interface DiscoverDeps {
@@ -183,11 +185,14 @@ export async function discover(options: DiscoverOptions, deps: DiscoverDeps): Pr
     },
     { clock: deps.clock },
   );
+  const stop = (): void => void fetcher.close();
+  options.signal?.addEventListener('abort', stop, { once: true });
   try {
     const discovery = await new Discoverer(options, fetcher).run();
     deps.log.debug({ engine: discovery.engine, findings: discovery.findings }, 'endpoint discovered');
     return discovery;
   } finally {
+    options.signal?.removeEventListener('abort', stop);
     await fetcher.close();
   }
 }

@@ -55,7 +55,7 @@ export interface Fetcher {
   text(url: URL): Promise<TextResponse | FetchFailure>;
   /** GET of a metrics page, parsed as it arrives. */
   readonly page: FetchPage;
-  /** Aborts what is in flight and closes the connections. */
+  /** Aborts what is in flight and closes the connections; nothing is asked any more. */
   close(): Promise<void>;
 }
 
@@ -143,6 +143,7 @@ const nextLocation = (response: Dispatcher.ResponseData, from: URL): URL | null 
 export function createFetcher(options: FetcherOptions, deps: { readonly clock: Clock }): Fetcher {
   // Made at the first request, and anew after a TLS failure, so that renewed certificate files are read.
   let agent: Agent | null = null;
+  let closed = false;
   const running = new Set<AbortController>();
 
   const dropConnections = async (): Promise<void> => {
@@ -181,6 +182,7 @@ export function createFetcher(options: FetcherOptions, deps: { readonly clock: C
   };
 
   const exchange = async <T>(url: URL, accept: string, use: Use<T>): Promise<T | FetchFailure> => {
+    if (closed) return failed('connect', null, 'not asked any more');
     const controller = new AbortController();
     running.add(controller);
     let expired = false;
@@ -212,6 +214,7 @@ export function createFetcher(options: FetcherOptions, deps: { readonly clock: C
     page: (url, wants) =>
       exchange(url, ACCEPT_PAGE, (response) => readPage(response, options.maxBytes, deps.clock.unix(), wants)),
     close: async () => {
+      closed = true;
       for (const controller of running) controller.abort();
       await dropConnections();
     },
