@@ -1,5 +1,5 @@
 /** Why framing gave up; nothing is read after it. */
-export type FramingFault = 'event_too_large' | 'stream_too_large';
+export type FramingFault = 'event_too_large' | 'stream_too_large' | 'not_a_stream';
 
 /** What a framing finds in the bytes. */
 export interface FramingHandler {

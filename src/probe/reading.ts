@@ -54,8 +54,11 @@ export interface ReadingResult {
   readonly finishReason: string | null;
   readonly terminal: boolean;
   readonly error: StreamErrorObject | null;
-  /** A limit was passed, or the body was cut in the middle of an event or a character. */
-  readonly fault: 'event_too_large' | 'stream_too_large' | 'cut_event' | null;
+  /**
+   * A limit was passed, the body is no event stream (many lines without one field of it), or it was cut in the middle
+   * of an event or a character.
+   */
+  readonly fault: 'event_too_large' | 'stream_too_large' | 'not_a_stream' | 'cut_event' | null;
   readonly buffered: boolean;
   /** The generated text, bounded; for expectations and its hash only. */
   readonly text: string;

@@ -11,6 +11,15 @@ import {
 const FIELD_NAME_CHARACTERS = 8;
 
 /**
+ * Lines in a row that are no field of an event stream. The parser makes an error object for each, stack included, so
+ * a few kilobytes of anything else would keep the event loop from its other work.
+ */
+const MOST_STRANGE_LINES = 100;
+
+/** Thrown through the parser, which cannot be stopped otherwise. */
+class NotAStream extends Error {}
+
+/**
  * Turns every line end into LF. The parser would hold back the last event of a read that ends in CR until one more
  * byte comes, and stamp it with that byte's arrival; here the CR ends the line at once, and an LF that follows it in
  * the next read is dropped.
@@ -31,10 +40,12 @@ export function createSseFraming(limits: FramingLimits, handler: FramingHandler)
   const decoder = createBoundedDecoder(limits.streamBytes);
   const lineEnds = createLineEnds();
   let fault: FramingFault | null = null;
+  let strangeLines = 0;
 
   const parser = createParser({
     maxBufferSize: limits.eventBytes + FIELD_NAME_CHARACTERS,
     onEvent({ data, event }) {
+      strangeLines = 0;
       // Events after the one that is too large belong to a stream that nobody reads any more.
       if (fault !== null) return;
       if (data.length > limits.eventBytes) fault = 'event_too_large';
@@ -52,11 +63,23 @@ export function createSseFraming(limits: FramingLimits, handler: FramingHandler)
     if (fault !== null) return;
     // After this one the parser throws when fed, so nothing may reach it any more.
     if (error.type === 'max-buffer-size-exceeded') fault = 'event_too_large';
-    else if (error.type === 'unknown-field') handler.onUnknownField(error.field ?? '', error.value ?? '');
+    else if (error.type === 'unknown-field') strangeLine(error.field ?? '', error.value ?? '');
+  }
+
+  function strangeLine(name: string, value: string): void {
+    handler.onUnknownField(name, value);
+    strangeLines += 1;
+    if (strangeLines >= MOST_STRANGE_LINES) throw new NotAStream();
   }
 
   function feed(text: string): void {
-    if (text !== '' && fault === null) parser.feed(text);
+    if (text === '' || fault !== null) return;
+    try {
+      parser.feed(text);
+    } catch (error) {
+      if (!(error instanceof NotAStream)) throw error;
+      fault = 'not_a_stream';
+    }
   }
 
   return {

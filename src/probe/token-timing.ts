@@ -118,7 +118,11 @@ export function createTokenTiming(): TokenTiming {
   }
 
   /** Tokens up to and with the first chunk that has text, where no running total says it. */
-  function estimateFirst(evidence: TokenEvidence, leading: number, chunks: number): { tokens: number; proven: boolean } {
+  function estimateFirst(
+    evidence: TokenEvidence,
+    leading: number,
+    chunks: number,
+  ): { tokens: number; proven: boolean } {
     const delivered = (evidence.totalTokens ?? chunks) - evidence.hiddenTokens;
     // The first chunk of an answer holds one token, as prefill makes one; the others share the rest.
     const each = chunks > 1 ? Math.max(1, (delivered - 1) / (chunks - 1)) : 1;
