@@ -148,6 +148,8 @@ function cause({ diagnosis }: FinishedProbe, width: number, style: Style): reado
   ];
 }
 
+const spaced = (lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ['', ...lines]);
+
 /**
  * One probe as a person reads it in a terminal: verdict first, then where the time went, drawn to scale, then the
  * figures and the cause. Pure; fits into `columns` (at least 60), and says everything without colour.
@@ -160,8 +162,7 @@ export function renderOnce(view: OnceView, options: RenderOptions): string {
     ...title(view, width, style),
     '',
     ...verdict(outcome, width, style),
-    '',
-    ...steps(outcome),
+    ...spaced(steps(outcome)),
     ...strip(outcome, width, style),
     '',
     ...figures(outcome, width),

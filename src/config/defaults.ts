@@ -85,9 +85,9 @@ export const DEFAULT_BUCKETS: BucketSettings = {
     0.5, 1, 2, 5,
   ],
   // Gaps are read for their tail: a stall of seconds among tokens of milliseconds.
-  gapSeconds: [0.002, 0.005, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2, 5, 10],
-  // A whole probe: 32 tokens at 10 ms up to the total deadline.
-  durationSeconds: [0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8, 12, 20, 30, 60],
+  gapSeconds: [0.005, 0.01, 0.02, 0.03, 0.045, 0.07, 0.1, 0.15, 0.25, 0.5, 1, 2, 5, 10],
+  // A whole probe, up to the total deadline; no objective is set on it, so few will do.
+  durationSeconds: [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2.5, 4, 8, 15, 30, 60],
 };
 
 /** Limits that make a configuration impossible, not merely weak. */

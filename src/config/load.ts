@@ -30,6 +30,8 @@ export interface LoadDependencies {
 
 interface Source {
   readonly name: string;
+  /** How an error calls it. */
+  readonly title: string;
   readonly directory: string;
   readonly value: unknown;
   readonly places: Places;
@@ -56,10 +58,10 @@ function load(source: Source, report: Report, deps: Required<LoadDependencies>):
     const rest = salvage(value, [...unresolved, ...refused], report);
     if (rest !== null)
       buildConfig(rest.root, source.name, { ...deps, directory: source.directory, report: rest.report });
-    throw new ConfigurationError(source.name, report.issues());
+    throw new ConfigurationError(source.title, report.issues());
   }
   const config = buildConfig(parsed.data, source.name, { ...deps, directory: source.directory, report });
-  if (report.failed()) throw new ConfigurationError(source.name, report.issues());
+  if (report.failed()) throw new ConfigurationError(source.title, report.issues());
   return { config, issues: report.issues() };
 }
 
@@ -89,7 +91,7 @@ export function loadConfigFile(path: string, dependencies: LoadDependencies): Lo
   if (document.issues.length > 0) throw new ConfigurationError(path, document.issues);
   checkVariables(deps.environment, path, report);
   return load(
-    { name: path, directory: dirname(resolve(path)), value: document.value, places: document.places },
+    { name: path, title: path, directory: dirname(resolve(path)), value: document.value, places: document.places },
     report,
     deps,
   );
@@ -110,7 +112,13 @@ export function loadConfigFromEnvironment(
   const report = createReport(placesWithOverrides(places, deps.overrides));
   checkVariables(environment, null, report);
   return load(
-    { name: 'environment', directory: process.cwd(), value: environmentDocument(variables), places },
+    {
+      name: 'environment',
+      title: 'from flags and environment',
+      directory: process.cwd(),
+      value: environmentDocument(variables),
+      places,
+    },
     report,
     deps,
   );

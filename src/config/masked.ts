@@ -1,4 +1,4 @@
-import { stringify } from 'yaml';
+import { Document, isSeq } from 'yaml';
 import type { ConnectionSettings } from '../probe/profile.ts';
 import { showProxy, showUrl } from './build/url.ts';
 import { formatBytes, formatDuration } from './quantities.ts';
@@ -158,5 +158,10 @@ export function maskedConfig(config: Config): string {
     targets: config.targets.map(maskTarget),
   };
   // Targets often share profiles; repeated text is easier to read than anchors.
-  return stringify(plain, { aliasDuplicateObjects: false, lineWidth: 120 });
+  const document = new Document(plain, { aliasDuplicateObjects: false });
+  for (const name of Object.keys(plain.buckets)) {
+    const bounds = document.getIn(['buckets', name], true);
+    if (isSeq(bounds)) bounds.flow = true;
+  }
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false });
 }

@@ -54,7 +54,7 @@ GOOD    8 tokens in 460 ms, the first after 100 ms
   last token             450 ms
   terminal marker        460 ms   finish reason length
 
-    H              T                                                          D
+   H              T                                                          D
   ................|       |        |       |       |       |        |       |
   0                         a column is 6.05 ms                         460 ms
   H headers  T first token  D done  . waiting  | a token chunk
