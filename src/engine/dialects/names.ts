@@ -26,13 +26,22 @@ function bareNames(dialect: Dialect, histograms: boolean): readonly string[] {
   return names;
 }
 
-/** A filter for the parser that holds what any dialect reads, so that an engine of another kind is noticed too. */
-export function wantedNames(histograms: boolean): (name: string) => boolean {
-  const wanted = new Set<string>([PROCESS_START]);
+function allNames(histograms: boolean): ReadonlySet<string> {
+  const names = new Set<string>([PROCESS_START]);
   for (const dialect of DIALECTS) {
     for (const name of bareNames(dialect, histograms)) {
-      for (const prefix of dialect.prefixes) wanted.add(`${prefix}${name}`);
+      for (const prefix of dialect.prefixes) names.add(`${prefix}${name}`);
     }
   }
-  return (name) => wanted.has(name);
+  return names;
+}
+
+// One set for all targets of a process.
+const NAMES = allNames(false);
+const NAMES_AND_HISTOGRAMS = allNames(true);
+
+/** A filter for the parser that holds what any dialect reads, so that an engine of another kind is noticed too. */
+export function wantedNames(histograms: boolean): (name: string) => boolean {
+  const names = histograms ? NAMES_AND_HISTOGRAMS : NAMES;
+  return (name) => names.has(name);
 }
