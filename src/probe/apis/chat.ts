@@ -23,6 +23,19 @@ function reasoningOf(delta: JsonObject): string {
   return typeof delta.reasoning === 'string' ? delta.reasoning : '';
 }
 
+/** Mistral sends the content of its reasoning models in parts. */
+function readParts(meaning: EventMeaning, parts: readonly unknown[]): void {
+  for (const part of parts) {
+    if (!isObject(part)) continue;
+    if (typeof part.text === 'string') meaning.content(part.text);
+    else if (Array.isArray(part.thinking)) readThinking(meaning, part.thinking);
+  }
+}
+
+function readThinking(meaning: EventMeaning, parts: readonly unknown[]): void {
+  for (const part of parts) if (isObject(part) && typeof part.text === 'string') meaning.reasoning(part.text);
+}
+
 /** Reads the delta of a chat chunk. A frame that announces the role with an empty text is no token. */
 export function readChatDelta(meaning: EventMeaning, choice: JsonObject): void {
   const delta = choice.delta;
@@ -33,6 +46,7 @@ export function readChatDelta(meaning: EventMeaning, choice: JsonObject): void {
   if (hasToolCall(delta.tool_calls) || (isObject(delta.function_call) && isCallPart(delta.function_call))) {
     meaning.toolCall();
   }
+  if (Array.isArray(content)) readParts(meaning, content);
   if (typeof content !== 'string') return;
   const announcesRole = typeof delta.role === 'string' && choice.finish_reason == null;
   if (content !== '' || !announcesRole) meaning.content(content);

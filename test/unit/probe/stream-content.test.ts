@@ -93,6 +93,18 @@ describe('what is a token', () => {
     });
   });
 
+  it('content in parts is read part by part', () => {
+    const thinking = delta({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }] });
+    const { result } = read([
+      [10, thinking],
+      [20, delta({ content: [{ type: 'text', text: 'A' }, null, 7] })],
+      [30, finish('stop') + DONE],
+    ]);
+    expect(toMs(result.firstTokenAt)).toBe(10);
+    expect(toMs(result.firstContentAt)).toBe(20);
+    expect(result).toMatchObject({ ...good, text: 'A', tokenChunks: 2 });
+  });
+
   it('G-037: a newline and a space are tokens', () => {
     const { result } = read([
       [210, content('\n')],
