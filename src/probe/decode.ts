@@ -22,18 +22,18 @@ export interface BodyDecoder {
 const ZLIB = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const BROTLI = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
 
-const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: () => createGunzip(ZLIB),
-  'x-gzip': () => createGunzip(ZLIB),
-  deflate: () => createInflate(ZLIB),
-  br: () => createBrotliDecompress(BROTLI),
-};
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', () => createGunzip(ZLIB)],
+  ['x-gzip', () => createGunzip(ZLIB)],
+  ['deflate', () => createInflate(ZLIB)],
+  ['br', () => createBrotliDecompress(BROTLI)],
+]);
 
 /** Null: an encoding that we cannot read. Identity was asked for, so anything else is the server's own idea. */
 export function createDecoder(encoding: string | undefined, sink: DecodedSink): BodyDecoder | null {
   const name = encoding?.trim().toLowerCase() ?? '';
   if (name === '' || name === 'identity') return { push: sink.data, end: sink.ended, destroy: () => {} };
-  const create = DECODERS[name];
+  const create = DECODERS.get(name);
   return create === undefined ? null : decodeWith(create(), sink);
 }
 

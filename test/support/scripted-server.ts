@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+import { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls';
 
 /** One thing that the server does, `atMs` after it has the whole request. */
 export interface Step {
@@ -66,7 +66,8 @@ function readHead(bytes: Buffer): Head | null {
 function perform(socket: Socket, act: Step['act']): void {
   if (socket.destroyed) return;
   if (act === 'FIN') socket.end();
-  else if (act === 'RST') socket.resetAndDestroy();
+  // Below TLS there is no handle that could be reset; a sudden end is as near as it gets.
+  else if (act === 'RST') socket instanceof TLSSocket ? socket.destroy() : socket.resetAndDestroy();
   else socket.write(act);
 }
 
@@ -83,23 +84,25 @@ export async function startScriptedServer(options: ScriptedServerOptions): Promi
   const timers = new Set<NodeJS.Timeout>();
   let accepted = 0;
 
+  // One step after the other: on a busy machine a later one must not overtake one that waits for its time.
   const run = (socket: Socket, request: ReceivedRequest & { doneAtMs: number[] }, steps: readonly Step[]): void => {
-    for (const { atMs, act } of steps) {
-      const delayMs = request.receivedAtMs + atMs - performance.now();
-      const perfom = (): void => {
-        request.doneAtMs.push(performance.now());
-        perform(socket, act);
-      };
-      if (delayMs <= 0) {
-        perfom();
-        continue;
-      }
-      const timer = setTimeout(() => {
-        timers.delete(timer);
-        perfom();
-      }, delayMs);
-      timers.add(timer);
+    const [next, ...later] = steps;
+    if (next === undefined || socket.destroyed) return;
+    const act = (): void => {
+      request.doneAtMs.push(performance.now());
+      perform(socket, next.act);
+      run(socket, request, later);
+    };
+    const delayMs = request.receivedAtMs + next.atMs - performance.now();
+    if (delayMs <= 0) {
+      act();
+      return;
     }
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      act();
+    }, delayMs);
+    timers.add(timer);
   };
 
   const serve = (socket: Socket): void => {

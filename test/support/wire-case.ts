@@ -17,15 +17,30 @@ export interface WireCase extends RigOptions {
   readonly also?: (outcome: ProbeOutcome, rig: Rig) => void | Promise<void>;
 }
 
-/** Loopback, the loop that the test shares with its server, and the other work of the machine. */
-const SLACK_SECONDS = 0.15;
+/**
+ * How far a time may be off on a busy machine: the server's timer and the probe's read can each be as late as the loop
+ * that they share was, and the probe says how late that was.
+ */
+export const slackSeconds = ({ eventLoopDelaySeconds }: ProbeOutcome): number =>
+  0.08 + 2.5 * (eventLoopDelaySeconds ?? 0);
 
 /** A duration that the script's times give: never shorter than they say, and longer only by what the machine adds. */
-export function expectSeconds(actual: number | null | undefined, wantedMs: number, slackSeconds = SLACK_SECONDS): void {
+export function expectSeconds(outcome: ProbeOutcome, actual: number | null | undefined, wantedMs: number): void {
   // Timers of the server and of the probe are rounded to milliseconds apart from each other.
   expect(actual).toBeGreaterThanOrEqual(wantedMs / 1000 - 0.005);
-  expect(actual).toBeLessThan(wantedMs / 1000 + slackSeconds);
+  expect(actual).toBeLessThan(wantedMs / 1000 + slackSeconds(outcome));
 }
+
+/** A difference of two times, which lateness can make shorter as well as longer. */
+export function expectSpan(outcome: ProbeOutcome, actual: number | null | undefined, wantedMs: number): void {
+  const slack = slackSeconds(outcome) - 0.06;
+  expect(actual).toBeGreaterThan(wantedMs / 1000 - slack);
+  expect(actual).toBeLessThan(wantedMs / 1000 + slack);
+}
+
+/** TPOT, judged by the whole span of `tokens` tokens: the shorter the span, the less the machine lets us say. */
+export const expectTpot = (outcome: ProbeOutcome, wantedMs: number, tokens: number): void =>
+  expectSpan(outcome, (outcome.tpotSeconds ?? Number.NaN) * tokens, wantedMs * tokens);
 
 /** Every case is a test of its own, and proves that the probe leaves no timer and no socket behind. */
 export function wireCases(cases: readonly WireCase[]): void {

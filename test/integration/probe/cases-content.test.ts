@@ -1,8 +1,7 @@
 import { describe, expect } from 'vitest';
-import type { ProbeOutcome } from '../../../src/probe/outcome.ts';
 import { seconds } from '../../../src/units.ts';
 import { C, chunk, D, F, LAST_CHUNK, openStream, type Part, stream, token, U } from '../../support/stream-text.ts';
-import { expectSeconds, wireCases } from '../../support/wire-case.ts';
+import { expectSeconds, expectTpot, wireCases } from '../../support/wire-case.ts';
 
 const ROLE = C({ role: 'assistant', content: '' });
 const HIDDEN = { completion_tokens_details: { reasoning_tokens: 8 } };
@@ -14,12 +13,6 @@ const counted = (text: string, total: number): string =>
   });
 const every = (ms: number, from: number, texts: readonly string[]): Part[] =>
   texts.map((text, index) => [from + ms * index, text]);
-
-/** A quotient is exact to a few milliseconds whatever the machine does, because early and late cancel out. */
-const expectTpot = ({ tpotSeconds }: ProbeOutcome, ms: number): void => {
-  expect(tpotSeconds).toBeGreaterThan((ms - 8) / 1000);
-  expect(tpotSeconds).toBeLessThan((ms + 12) / 1000);
-};
 
 describe('kind B: content of the stream', () => {
   wireCases([
@@ -88,7 +81,7 @@ describe('kind B: content of the stream', () => {
       ]),
       verdict: 'good',
       outcome: { tokenChunks: 1 },
-      also: ({ ttftSeconds }) => expectSeconds(ttftSeconds, 100),
+      also: (outcome) => expectSeconds(outcome, outcome.ttftSeconds, 100),
     },
     {
       id: 'G-028',
@@ -103,8 +96,8 @@ describe('kind B: content of the stream', () => {
       verdict: 'good',
       outcome: { outputTokens: 2, tokenSource: 'usage', promptTokens: 9 },
       also: (outcome) => {
-        expectTpot(outcome, 30);
-        expectSeconds(outcome.durationSeconds, 100);
+        expectTpot(outcome, 30, 1);
+        expectSeconds(outcome, outcome.durationSeconds, 100);
       },
     },
     {
@@ -169,7 +162,7 @@ describe('kind B: content of the stream', () => {
       ]),
       verdict: 'good',
       outcome: { outputTokens: 10, firstChunkTokens: 4 },
-      also: (outcome) => expectTpot(outcome, 50),
+      also: (outcome) => expectTpot(outcome, 50, 6),
     },
     {
       id: 'G-034',
@@ -183,10 +176,10 @@ describe('kind B: content of the stream', () => {
       verdict: 'good',
       outcome: { promptTokens: 5000 },
       also: (outcome) => {
-        expectSeconds(outcome.ttfeSeconds, 30);
-        expectSeconds(outcome.ttftSeconds, 330);
+        expectSeconds(outcome, outcome.ttfeSeconds, 30);
+        expectSeconds(outcome, outcome.ttftSeconds, 330);
         expect(outcome.gapsSeconds).toHaveLength(1);
-        expectTpot(outcome, 20);
+        expectTpot(outcome, 20, 1);
       },
     },
     {
@@ -205,9 +198,9 @@ describe('kind B: content of the stream', () => {
       verdict: 'good',
       outcome: { tokenChunks: 21 },
       also: (outcome) => {
-        expectSeconds(outcome.ttftSeconds, 120);
-        expectSeconds(outcome.ttfcSeconds, 320);
-        expectTpot(outcome, 10);
+        expectSeconds(outcome, outcome.ttftSeconds, 120);
+        expectSeconds(outcome, outcome.ttfcSeconds, 320);
+        expectTpot(outcome, 10, 20);
       },
     },
     {
@@ -220,7 +213,7 @@ describe('kind B: content of the stream', () => {
       ]),
       verdict: 'good',
       outcome: { outputTokens: 3, tokenChunks: 3 },
-      also: ({ ttftSeconds }) => expectSeconds(ttftSeconds, 50),
+      also: (outcome) => expectSeconds(outcome, outcome.ttftSeconds, 50),
     },
     {
       id: 'G-037 blank',
@@ -262,7 +255,7 @@ describe('kind B: content of the stream', () => {
       steps: stream([[300, Array.from({ length: 49 }, () => token('A')).join('') + F('stop') + U(9, 49) + D]], 300),
       verdict: 'good',
       outcome: { buffered: true, tpotSeconds: null, outputTokens: 49 },
-      also: ({ ttftSeconds }) => expectSeconds(ttftSeconds, 300),
+      also: (outcome) => expectSeconds(outcome, outcome.ttftSeconds, 300),
     },
     {
       id: 'G-043',
@@ -279,7 +272,7 @@ describe('kind B: content of the stream', () => {
       verdict: 'ttft_timeout',
       outcome: { ttftSeconds: null, tokenChunks: 0 },
       detail: { keepalive_only: true, limit_seconds: 0.3 },
-      also: ({ durationSeconds }) => expectSeconds(durationSeconds, 300),
+      also: (outcome) => expectSeconds(outcome, outcome.durationSeconds, 300),
     },
     {
       id: 'G-044',
@@ -297,7 +290,7 @@ describe('kind B: content of the stream', () => {
         [60, 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"x"}}\n\n'],
       ]),
       verdict: 'overloaded',
-      also: ({ ttftSeconds }) => expectSeconds(ttftSeconds, 40),
+      also: (outcome) => expectSeconds(outcome, outcome.ttftSeconds, 40),
     },
     {
       id: 'G-046',
@@ -310,7 +303,7 @@ describe('kind B: content of the stream', () => {
       outcome: { outputTokens: 37, tokenChunks: 10, buffered: false },
       also: (outcome) => {
         expect(outcome.gapsSeconds).toHaveLength(9);
-        expectTpot(outcome, 270 / 36);
+        expectTpot(outcome, 270 / 36, 36);
       },
     },
     {
@@ -320,9 +313,9 @@ describe('kind B: content of the stream', () => {
       profile: { deadlines: { betweenTokensSeconds: seconds(0.3) } },
       verdict: 'stalled',
       outcome: { tokenChunks: 3 },
-      also: ({ durationSeconds, ttftSeconds }) => {
-        expectSeconds(durationSeconds, 360);
-        expect(ttftSeconds).not.toBeNull();
+      also: (outcome) => {
+        expectSeconds(outcome, outcome.durationSeconds, 360);
+        expect(outcome.ttftSeconds).not.toBeNull();
       },
     },
     {
@@ -410,7 +403,7 @@ describe('kind B: content of the stream', () => {
       profile: { deadlines: { totalSeconds: seconds(0.4) } },
       verdict: 'total_timeout',
       detail: { limit_seconds: 0.4 },
-      also: ({ durationSeconds }) => expectSeconds(durationSeconds, 400),
+      also: (outcome) => expectSeconds(outcome, outcome.durationSeconds, 400),
     },
     {
       id: 'foreign',

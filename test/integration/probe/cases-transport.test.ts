@@ -136,7 +136,7 @@ describe('kind C: HTTP and the transport below it', () => {
       title: 'a request that is held while the model is loaded is good within the deadlines',
       steps: stream([[400, token('A') + F('stop') + D]], 390),
       verdict: 'good',
-      also: ({ ttftSeconds }) => expectSeconds(ttftSeconds, 400),
+      also: (outcome) => expectSeconds(outcome, outcome.ttftSeconds, 400),
     },
     { id: 'G-065 a', title: 'Envoy without engines', steps: text(503, 'no healthy upstream'), verdict: 'no_upstream' },
     {
@@ -159,7 +159,7 @@ describe('kind C: HTTP and the transport below it', () => {
       profile: { deadlines: { headersSeconds: seconds(0.35), firstTokenSeconds: seconds(1) } },
       verdict: 'headers_timeout',
       detail: { limit_seconds: 0.35 },
-      also: ({ durationSeconds }) => expectSeconds(durationSeconds, 350),
+      also: (outcome) => expectSeconds(outcome, outcome.durationSeconds, 350),
     },
     {
       id: 'G-067 first',
@@ -167,7 +167,7 @@ describe('kind C: HTTP and the transport below it', () => {
       steps: [],
       profile: { deadlines: { headersSeconds: seconds(1), firstTokenSeconds: seconds(0.25) } },
       verdict: 'ttft_timeout',
-      also: ({ durationSeconds }) => expectSeconds(durationSeconds, 250),
+      also: (outcome) => expectSeconds(outcome, outcome.durationSeconds, 250),
     },
     ...([302, 301, 307, 308] as const).map((status) => ({
       id: `G-070 ${status}`,
@@ -188,7 +188,7 @@ describe('kind C: HTTP and the transport below it', () => {
       steps: bytewise(EVENT_STREAM.repeat(2), 15),
       profile: { deadlines: { headersSeconds: seconds(0.3), firstTokenSeconds: seconds(0.5) } },
       verdict: 'headers_timeout',
-      also: ({ durationSeconds }) => expectSeconds(durationSeconds, 300),
+      also: (outcome) => expectSeconds(outcome, outcome.durationSeconds, 300),
     },
     {
       id: 'G-076 body',
@@ -199,7 +199,7 @@ describe('kind C: HTTP and the transport below it', () => {
       ],
       profile: { deadlines: { firstTokenSeconds: seconds(0.3) } },
       verdict: 'ttft_timeout',
-      also: ({ durationSeconds }) => expectSeconds(durationSeconds, 300),
+      also: (outcome) => expectSeconds(outcome, outcome.durationSeconds, 300),
     },
     {
       id: 'G-079 a',
@@ -280,7 +280,7 @@ describe('kind C: HTTP and the transport below it', () => {
       title: 'a reset in the middle of the body is a lost connection, and keeps the TTFT',
       steps: [...openStream([[10, token('A')]]), { atMs: 60, act: 'RST' }],
       verdict: 'connection_lost',
-      also: ({ ttftSeconds }) => expectSeconds(ttftSeconds, 10),
+      also: (outcome) => expectSeconds(outcome, outcome.ttftSeconds, 10),
     },
     {
       id: 'short length',
@@ -375,7 +375,7 @@ describe('kind C: HTTP and the transport below it', () => {
       title: 'an error body that never ends is judged by its status after a bounded time',
       steps: [{ atMs: 0, act: 'HTTP/1.1 500 X\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n' }],
       verdict: 'server_error',
-      also: ({ durationSeconds }) => expectSeconds(durationSeconds, 2000, 0.5),
+      also: (outcome) => expectSeconds(outcome, outcome.durationSeconds, 2000),
     },
   ]);
 });

@@ -4,6 +4,12 @@ import { withRig } from '../../support/probe-rig.ts';
 import type { Script, Step } from '../../support/scripted-server.ts';
 import { startScriptedServer } from '../../support/scripted-server.ts';
 import { GOOD_STREAM, openStream, token } from '../../support/stream-text.ts';
+import { startWorkerServer } from '../../support/worker-server.ts';
+
+function blockLoop(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
 
 const RESET: readonly Step[] = [{ atMs: 0, act: 'RST' }];
 
@@ -68,6 +74,17 @@ describe('a reused connection', () => {
       expect(await good()).toMatchObject({ connection: 'fresh', retriedStaleConnection: false });
       expect(server.requests).toHaveLength(2);
     });
+  });
+
+  test('is replaced when its end had arrived but was not seen yet', async () => {
+    const server = await startWorkerServer([...GOOD_STREAM, { atMs: 60, act: 'FIN' }]);
+    await withRig({ target: { url: server.url } }, async ({ good }) => {
+      await good();
+      blockLoop(150);
+      // Whether the end is seen before the request is written is up to the event loop.
+      expect((await good()).connection).toBe('fresh');
+    });
+    await server.close();
   });
 
   test('is not replaced twice: a fresh connection that is reset as well is a lost connection', async () => {

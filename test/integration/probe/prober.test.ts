@@ -5,6 +5,7 @@ import { ProbeExporterError } from '../../../src/errors.ts';
 import { seconds, type UnixTime, unixTime } from '../../../src/units.ts';
 import { recordingLogger, startRig, withRig } from '../../support/probe-rig.ts';
 import { GOOD_STREAM, openStream, respond, respondJson, stream, token } from '../../support/stream-text.ts';
+import { startWorkerServer } from '../../support/worker-server.ts';
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -248,25 +249,14 @@ describe('time', () => {
       [45, 'data: [DONE]\n\n'],
     ]);
     const deadlines = { firstTokenSeconds: seconds(0.2), headersSeconds: seconds(0.2) };
-    // The server must not share the loop that stands still.
-    const { Worker } = await import('node:worker_threads');
-    const worker = new Worker(
-      `const { createServer } = require('node:net');
-       const { parentPort, workerData } = require('node:worker_threads');
-       createServer((socket) => {
-         socket.on('error', () => {});
-         socket.once('data', () => workerData.forEach(({ atMs, act }) => setTimeout(() => socket.write(act), atMs)));
-       }).listen(0, '127.0.0.1', function () { parentPort.postMessage(this.address().port); });`,
-      { eval: true, workerData: steps },
-    );
-    const port = await new Promise<number>((resolve) => worker.once('message', resolve));
-    await withRig({ target: { url: `http://127.0.0.1:${port}` }, profile: { deadlines } }, async ({ probe }) => {
+    const server = await startWorkerServer(steps);
+    await withRig({ target: { url: server.url }, profile: { deadlines } }, async ({ probe }) => {
       const running = probe();
       await pause(20);
       blockLoop(500);
       expect(await running).toMatchObject({ outcome: 'good', disturbed: true });
     });
-    await worker.terminate();
+    await server.close();
   });
 
   test('G-077: steps of the wall clock change no duration', async () => {

@@ -81,6 +81,17 @@ describe('a proxy', () => {
     await proxy.close();
   });
 
+  test('may be spoken to over TLS', async () => {
+    const proxy = await startScriptedServer({ script: () => GOOD_STREAM, tls: TLS });
+    const connection = { ...TRUST, proxyUrl: `https://127.0.0.1:${proxy.port}` };
+    await withRig({ target: { url: 'http://engine.test', connection } }, async ({ good }) => {
+      await good();
+      expect(proxy.requests[0]?.line).toBe('POST http://engine.test/v1/chat/completions HTTP/1.1');
+    });
+    await proxy.quiet();
+    await proxy.close();
+  });
+
   test.each([
     [407, 'unauthorized'],
     [403, 'forbidden'],

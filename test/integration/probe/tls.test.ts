@@ -46,6 +46,17 @@ describe('TLS', () => {
     });
   });
 
+  test('on a reused connection that the server has dropped is set up anew, once', async () => {
+    const script = (_: unknown, index: number) => (index === 1 ? [{ atMs: 0, act: 'RST' as const }] : GOOD_STREAM);
+    await withRig({ ...tlsRig(serverWith('server')), script }, async ({ good, server }) => {
+      await good();
+      const outcome = await good();
+      expect(outcome).toMatchObject({ connection: 'fresh', retriedStaleConnection: true });
+      expect(outcome.phases.tls).toBeGreaterThan(0);
+      expect(server.requests).toHaveLength(3);
+    });
+  });
+
   test('is not resumed on fresh connections: each pays what a new client pays', async () => {
     const resumed: boolean[] = [];
     const options = tlsRig(serverWith('server'));
