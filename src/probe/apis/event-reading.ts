@@ -1,4 +1,4 @@
-import { findError } from '../error-object.ts';
+import { errorFromField, findError } from '../error-object.ts';
 import type { EventMeaning, Interpreter } from '../event-facts.ts';
 import { type JsonObject, parseObject } from '../json-value.ts';
 import { createNdjsonFraming } from '../ndjson.ts';
@@ -22,6 +22,11 @@ export function objectInterpreter(read: ReadObject): Interpreter {
   return (meaning, data, name) => {
     if (isDone(data)) {
       meaning.done();
+      return;
+    }
+    // An event of this name is an error whatever its data, plain text included.
+    if (name === 'error') {
+      meaning.error(errorFromField(data));
       return;
     }
     const object = parseObject(data);

@@ -398,6 +398,14 @@ describe('faults inside a stream', () => {
     expect(progress[1]).toMatchObject({ failed: true, terminal: false, tokenChunks: 0 });
   });
 
+  it.each([
+    ['plain text', 'upstream timed out', { status: null, text: 'upstream timed out' }],
+    ['an object without the word', '{"detail":"x","status":504}', { status: 504, text: 'x' }],
+  ])('an event named error is an error: %s', (_, data, error) => {
+    const result = readAll(`${content('A')}event: error\ndata: ${data}\n\n${DONE}`);
+    expect(result).toMatchObject({ error, terminal: false, tokenChunks: 1, nonconformingEvents: 0 });
+  });
+
   it('an empty error beside choices is none', () => {
     expect(readAll(content('A', { error: {} }) + content('B', { error: null }) + finish('stop'))).toMatchObject({
       error: null,
