@@ -18,7 +18,7 @@ export type ReadObject = (meaning: EventMeaning, object: JsonObject, name: strin
  * What all APIs share: `[DONE]` ends a stream, also where the API does not ask for it; an error object is an error
  * under any API; anything else must be a JSON object.
  */
-export function objectInterpreter(read: ReadObject): Interpreter {
+function objectInterpreter(read: ReadObject): Interpreter {
   return (meaning, data, name) => {
     if (isDone(data)) {
       meaning.done();
