@@ -43,7 +43,8 @@ export interface EnginePollerDeps {
 
 interface PageSource {
   readonly read: FetchPage;
-  close(): Promise<void>;
+  /** Ends a read that is under way; `reading` settles soon after. A source from outside is its owner's to end. */
+  close(reading: Promise<unknown> | null): Promise<void>;
 }
 
 const expectedOf = (engine: EngineName | 'auto'): EngineName | null =>
@@ -65,12 +66,19 @@ function pageSource(options: EnginePollerOptions, deps: EnginePollerDeps, dialec
     },
     { clock: deps.clock },
   );
-  return { read: fetcher.page, close: () => fetcher.close() };
+  return {
+    read: fetcher.page,
+    close: async (reading) => {
+      await fetcher.close();
+      await reading;
+    },
+  };
 }
 
 /** The timetable and the single flight around an `EngineState`. */
 class Poller implements EnginePoller {
   private readonly clock: Clock;
+  private readonly log: Logger;
   private readonly url: URL | null;
   private readonly source: PageSource;
   private readonly state: EngineState;
@@ -85,12 +93,13 @@ class Poller implements EnginePoller {
   constructor(options: EnginePollerOptions, deps: EnginePollerDeps) {
     const expected = expectedOf(options.engine);
     this.clock = deps.clock;
+    this.log = deps.log.child({ target: options.target });
     this.url = pageUrl(options.url, options.metricsUrl, dialectOf(expected));
     this.source = pageSource(options, deps, dialectOf(expected));
     this.wants = wantedNames(options.histograms);
     this.state = createEngineState(
       { ...options, expected, expectedDialect: dialectOf(expected), polled: this.url !== null },
-      { clock: deps.clock, log: deps.log.child({ target: options.target }) },
+      { clock: deps.clock, log: this.log },
     );
   }
 
@@ -104,8 +113,7 @@ class Poller implements EnginePoller {
     this.closed = true;
     this.timer?.cancel();
     this.timer = null;
-    await this.source.close();
-    await this.inFlight?.catch(() => {});
+    await this.source.close(this.inFlight);
   }
 
   view(): EngineView {
@@ -138,7 +146,13 @@ class Poller implements EnginePoller {
     const began = this.clock.monotonic();
     const result = await this.fetch();
     if (this.closed) return this.state.lastSample();
-    return this.state.take(result, elapsed(began, this.clock.monotonic()));
+    try {
+      return this.state.take(result, elapsed(began, this.clock.monotonic()));
+    } catch (error) {
+      // A fault of ours in reading one page: it must neither stop the timetable nor the program.
+      this.log.error({ error: error instanceof Error ? error.message : 'unknown' }, 'engine page could not be taken in');
+      return this.state.lastSample();
+    }
   }
 
   private async fetch(): Promise<FetchedPage | FetchFailure> {
