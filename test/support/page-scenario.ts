@@ -54,7 +54,11 @@ function timelineOf(ttft: number, tpot: number, tokens: number): readonly Timeli
     entries.push({ atSeconds: seconds(at), kind: 'token', tokens: 1 });
     at += tpot * (0.8 + 0.4 * noise(index + tokens)) * (index === 12 && tpot > 0.06 ? 6 : 1);
   }
-  return [...entries, { atSeconds: seconds(at), kind: 'usage', tokens: 0 }, { atSeconds: seconds(at), kind: 'terminal', tokens: 0 }];
+  return [
+    ...entries,
+    { atSeconds: seconds(at), kind: 'usage', tokens: 0 },
+    { atSeconds: seconds(at), kind: 'terminal', tokens: 0 },
+  ];
 }
 
 const idOf = (at: number, profile: string): string =>
@@ -80,7 +84,12 @@ export function probeAt(at: number, profile: 'cold' | 'warm', origin: number): F
     requestAt: monotonicInstant(at - origin + 10),
     cachedPromptTokens: profile === 'warm' ? 112 : 0,
   };
-  const evidence = { ...sampleDiagnosis('preemption').evidence, kvUsageRatioMax: clamp(load * 0.97, 0, 0.995), waitingMax: pointAt(at, origin).waiting, zone: zoneAt(at) };
+  const evidence = {
+    ...sampleDiagnosis('preemption').evidence,
+    kvUsageRatioMax: clamp(load * 0.97, 0, 0.995),
+    waitingMax: pointAt(at, origin).waiting,
+    zone: zoneAt(at),
+  };
   const diagnosis = { cause: causeAt(at), evidence };
   if (load > 1.04 && noise(at + 11) > 0.72) {
     return finished(failedProbe('ttft_timeout', { ...common, durationSeconds: seconds(30) }), { diagnosis });
@@ -133,8 +142,16 @@ export function createPageScenario(now: () => number, origin = now() - 900): Pag
         lastPollAt: unixTime(now() - 0.4),
         series: [
           sampleSeries({
-            gauges: { kv_cache_usage_ratio: usage, requests_running: point.running ?? 0, requests_waiting: point.waiting ?? 0 },
-            peaks: { kv_cache_usage_ratio: Math.min(1, usage + 0.08), requests_running: 32, requests_waiting: (point.waiting ?? 0) + 4 },
+            gauges: {
+              kv_cache_usage_ratio: usage,
+              requests_running: point.running ?? 0,
+              requests_waiting: point.waiting ?? 0,
+            },
+            peaks: {
+              kv_cache_usage_ratio: Math.min(1, usage + 0.08),
+              requests_running: 32,
+              requests_waiting: (point.waiting ?? 0) + 4,
+            },
             counters: { preemptions: point.preemptions ?? 0, generation_tokens: point.generationTokens ?? 0 },
             kvCapacityTokens: 131_072,
           }),
@@ -153,4 +170,3 @@ export function createPageScenario(now: () => number, origin = now() - 900): Pag
     },
   };
 }
-

@@ -105,7 +105,7 @@ export function sampleDiagnosis(cause: Diagnosis['cause'], overrides: Partial<Ev
     evidence: {
       samples: 4,
       kvUsageRatioMax: 0.97,
-      runningMax: 42,
+      runningMax: 32,
       waitingMax: 7,
       preemptionsIncrease: 3,
       generationTokensIncrease: 812,
