@@ -54,14 +54,18 @@ function judgeDeadline(reason: DeadlineReason, { result, setUp }: ExchangeFacts,
   return failure(reason, place, `${DEADLINE_WORDS[reason]} within ${limitSeconds} s${only}`, detail);
 }
 
+// application/json and application/problem+json, but not the line by line kinds of another API.
+const COMPLETE_JSON = /[/+]json$/;
+
 /** HTTP 200 with a body that is no stream: an error, one complete answer, a page, or nothing. */
 function judgeAnswer(text: string, response: ErrorResponse): Failure {
   const { place, status, error, headers } = response;
   const type = mediaType(headers['content-type']);
   if (error !== null) return classifyErrorObject({ ...response, error });
   if (text.trim() === '') return failure('empty_stream', place, 'an empty body', { status });
-  if (/^\s*[[{]/.test(text))
+  if (COMPLETE_JSON.test(type) && /^\s*[[{]/.test(text)) {
     return failure('not_streaming', place, 'one complete answer instead of a stream', { status });
+  }
   const kind = type === 'text/html' ? 'a web page' : 'a body of another kind';
   return failure('protocol_error', place, `${kind} instead of a stream`, { status });
 }

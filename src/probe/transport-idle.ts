@@ -15,18 +15,23 @@ const LONGEST_REUSE_SECONDS = 600;
 
 export function createIdleConnections(clock: Clock): IdleConnections {
   const idle: Connection[] = [];
+  const reusable = (connection: Connection): boolean =>
+    connection.usable() && elapsed(connection.openedAt, clock.monotonic()) < LONGEST_REUSE_SECONDS;
+
   return {
     take() {
       for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
-        const age = elapsed(connection.openedAt, clock.monotonic());
-        if (connection.usable() && age < LONGEST_REUSE_SECONDS) return connection;
+        if (reusable(connection)) return connection;
         connection.destroy();
       }
       return null;
     },
     put(connection) {
-      // Those that the server closed in the meantime go now, or a burst of probes would leave theirs here for ever.
-      for (let index = idle.length - 1; index >= 0; index -= 1) if (!idle[index]?.usable()) idle.splice(index, 1);
+      // The spare ones of a burst of probes would otherwise stay here for ever.
+      for (let index = idle.length - 1; index >= 0; index -= 1) {
+        const spare = idle[index];
+        if (spare !== undefined && !reusable(spare)) idle.splice(index, 1)[0]?.destroy();
+      }
       if (connection.usable()) idle.push(connection);
       else connection.destroy();
     },

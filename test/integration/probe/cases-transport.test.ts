@@ -358,6 +358,30 @@ describe('kind C: HTTP and the transport below it', () => {
     },
     { id: 'no content', title: 'HTTP 204', steps: raw('HTTP/1.1 204 No Content\r\n\r\n'), verdict: 'empty_stream' },
     {
+      id: 'HTTP/1.0',
+      title: 'a stream of HTTP/1.0, which ends with its connection, is a stream',
+      steps: [
+        { atMs: 0, act: `HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n${token('A') + F('stop') + D}` },
+        { atMs: 10, act: 'FIN' },
+      ],
+      verdict: 'good',
+    },
+    {
+      id: 'early refusal',
+      title: 'an answer before the request was read, and then a reset, is judged by its status',
+      profile: { prompt: 'x'.repeat(3_000_000) },
+      onConnection: (socket) => {
+        socket.once('data', () => {
+          socket.pause();
+          socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+          setTimeout(() => socket.destroy(), 50);
+        });
+        return true;
+      },
+      verdict: 'bad_request',
+      detail: { status: 413 },
+    },
+    {
       id: 'no type',
       title: 'a stream without a content type is a stream',
       steps: respond(200, {}, token('A') + F('stop') + D),

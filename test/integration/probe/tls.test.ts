@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { seconds } from '../../../src/units.ts';
 import { type RigOptions, recordingLogger, withRig } from '../../support/probe-rig.ts';
 import { startScriptedServer } from '../../support/scripted-server.ts';
 import { GOOD_STREAM } from '../../support/stream-text.ts';
@@ -142,6 +143,17 @@ describe('TLS', () => {
     });
     await rude.close();
   });
+});
+
+test('a peer that never answers the handshake meets the connect deadline, at that step', async () => {
+  const mute = await startScriptedServer({ onConnection: () => true });
+  const profile = { deadlines: { connectSeconds: seconds(0.2) } };
+  await withRig({ target: { url: `https://127.0.0.1:${mute.port}` }, profile }, async ({ failed }) => {
+    const { failure, requestAt } = await failed();
+    expect(failure).toMatchObject({ reason: 'connect_timeout', detail: { step: 'tls', addresses: ['127.0.0.1'] } });
+    expect(requestAt).toBeNull();
+  });
+  await mute.close();
 });
 
 describe('client certificates', () => {

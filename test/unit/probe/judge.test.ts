@@ -40,8 +40,8 @@ const broken = (code: string): Ending => ({
 const facts = (fields: Partial<ExchangeFacts>): ExchangeFacts => ({ ...noExchange(AT), ...fields });
 const streamed = (text: string, ending: Ending = ENDED): ExchangeFacts =>
   facts({ status: 200, kind: 'stream', result: read(text, ending.kind === 'ended'), ending });
-const answered = (status: number, text: string, ending: Ending = ENDED): ExchangeFacts =>
-  facts({ status, kind: status < 300 ? 'answer' : 'error', text, ending });
+const answered = (status: number, text: string, ending: Ending = ENDED, type = 'application/json'): ExchangeFacts =>
+  facts({ status, headers: { 'content-type': type }, kind: status < 300 ? 'answer' : 'error', text, ending });
 
 const ERROR = 'data: {"error":{"message":"x","code":500}}\n\n';
 const GOOD = token('A') + F('stop') + D;
@@ -59,6 +59,8 @@ describe('the verdict', () => {
       'server_error',
     ],
     ['on a complete answer', answered(200, '{"choices":[]}'), 'not_streaming'],
+    ['on a stream of another API', answered(200, '{"a":1}\n{"a":2}', ENDED, 'application/x-ndjson'), 'protocol_error'],
+    ['on a web page', answered(200, '<html>', ENDED, 'text/html; charset=utf-8'), 'protocol_error'],
     ['on an answer that is an error', answered(200, '{"error":{"message":"x","code":429}}'), 'rate_limited'],
     ['on an answer that did not end in time', answered(200, '{', deadline('ttft_timeout')), 'ttft_timeout'],
     ['on an answer that broke off', answered(200, '{', broken('ECONNRESET')), 'connection_lost'],
