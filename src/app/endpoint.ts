@@ -1,144 +1,80 @@
 import { sleep } from '../clock.ts';
-import type { TargetConfig } from '../config/types.ts';
-import type { Discovery, EngineName } from '../engine/types.ts';
-import { API_NAMES, type ApiName } from '../probe/outcome.ts';
+import type { Discovery } from '../engine/types.ts';
 import { elapsed, type MonotonicInstant, type Seconds, seconds } from '../units.ts';
-import type { Base, Factories } from './factories.ts';
-import type { Limiter } from './limiter.ts';
-import { keyOf, liveHeaders } from './secrets.ts';
-
-/** What is known of an endpoint, from the configuration and from asking. */
-export interface EndpointFacts {
-  /** Null: to be found, and not found yet. Nothing can be sent then. */
-  readonly model: string | null;
-  /** APIs to try, in order; one when it is configured. */
-  readonly apis: readonly ApiName[];
-  /** Null: not known. */
-  readonly engine: EngineName | null;
-  readonly version: string | null;
-  readonly metricsUrl: URL | null;
-  /** The endpoint listed its models: it serves. */
-  readonly listed: boolean;
-}
+import { type AskDependencies, createAsk } from './ask.ts';
+import { combineFacts, type EndpointFacts, isAnswer, sameFacts } from './endpoint-facts.ts';
 
 /** Finds out about one endpoint, again and again until it answers. */
 export interface Endpoint {
-  /** What is known now; null before the first attempt is over. */
+  /** What is known now; null when nothing is. */
   facts(): EndpointFacts | null;
+  /** The first attempt is over, whatever came of it. */
+  asked(): boolean;
   start(): void;
   /** Something learnt is in doubt (a model gone), or a first answer came: asks again, but not twice in half a minute. */
   doubt(): void;
   close(): Promise<void>;
 }
 
-export interface EndpointDependencies extends Base {
-  readonly factories: Pick<Factories, 'discover'>;
-  /** Bounds how many endpoints are asked at the same time. */
-  readonly limiter: Limiter;
-  /** The configuration of the target; a reload may replace it by an equal one with other secrets. */
-  readonly target: () => TargetConfig;
+export interface EndpointDependencies extends AskDependencies {
   /** A probe was good: whatever is still unknown then will hardly be found by asking on. */
   readonly proven: () => boolean;
-  /** Called after each attempt that changed something, and after the first. */
+  /** Called whenever something new is known. */
   readonly onFacts: (facts: EndpointFacts) => void;
 }
 
 const FIRST_RETRY = seconds(1);
 const LONGEST_RETRY = seconds(30);
-const REQUEST_TIMEOUT = seconds(3);
-/** In the order of likelihood, for an endpoint that tells nothing. */
-const USUAL_APIS: readonly ApiName[] = ['chat', 'completions'];
 
-const isApiName = (name: string): name is ApiName => (API_NAMES as readonly string[]).includes(name);
-
-/** The configuration wins over what was found; what was found wins over what was found before it. */
-export function combineFacts(
-  target: TargetConfig,
-  found: Discovery | null,
-  before: EndpointFacts | null,
-): EndpointFacts {
-  const engine = target.engine === 'auto' ? (found?.engine ?? 'unknown') : target.engine;
-  const apis = found?.apis.filter(isApiName) ?? [];
-  return {
-    model: target.model === 'auto' ? (found?.models[0] ?? before?.model ?? null) : target.model,
-    apis: target.api === 'auto' ? (apis.length > 0 ? apis : USUAL_APIS) : [target.api],
-    engine: engine === 'unknown' ? (before?.engine ?? null) : engine,
-    version: found?.version ?? before?.version ?? null,
-    metricsUrl: target.metrics.metricsUrl ?? found?.metricsUrl ?? before?.metricsUrl ?? null,
-    listed: (found?.models.length ?? 0) > 0,
+/** A model that is not listed may still be served under an alias, so this is a warning and no more; once a model. */
+function createModelCheck({ log, target }: EndpointDependencies): (found: Discovery) => void {
+  let warnedFor: string | null = null;
+  return ({ models }) => {
+    const { model } = target();
+    if (model === 'auto' || models.length === 0 || models.includes(model) || warnedFor === model) return;
+    warnedFor = model;
+    log.warn({ model, listed: models.slice(0, 10) }, 'the configured model is not in the list of models');
   };
 }
 
-const sameFacts = (a: EndpointFacts | null, b: EndpointFacts): boolean => JSON.stringify(a) === JSON.stringify(b);
-
-/** Anything that shows that somebody answered. */
-const answered = (found: Discovery | null): boolean =>
-  found !== null && (found.models.length > 0 || found.metricsUrl !== null || found.engine !== 'unknown');
-
 export function createEndpoint(deps: EndpointDependencies): Endpoint {
-  const { clock, log, target } = deps;
+  const { clock, target } = deps;
+  const ask = createAsk(deps);
+  const checkModel = createModelCheck(deps);
   const closing = new AbortController();
   let facts: EndpointFacts | null = null;
-  let running: Promise<void> = Promise.resolve();
-  let wake: AbortController | null = null;
-  let doubted = false;
-  let warnedFor: string | null = null;
   let askedAt: MonotonicInstant | null = null;
-  // Closing does not wait for an answer that may take seconds.
-  const closed = new Promise<null>((resolve) => {
-    closing.signal.addEventListener('abort', () => resolve(null), { once: true });
-  });
+  let asked = false;
+  let doubted = false;
+  let wake: AbortController | null = null;
+  let running: Promise<void> | null = null;
 
-  /** A model that is not listed may still be served under an alias, so this is a warning and no more; once. */
-  const checkModel = (found: Discovery): void => {
-    const { model } = target();
-    if (model === 'auto' || found.models.length === 0 || found.models.includes(model) || warnedFor === model) return;
-    warnedFor = model;
-    log.warn({ model, listed: found.models.slice(0, 10) }, 'the configured model is not in the list of models');
+  const take = (next: EndpointFacts): EndpointFacts => {
+    if (sameFacts(facts, next)) return next;
+    facts = next;
+    deps.onFacts(next);
+    return next;
   };
 
-  const ask = async (): Promise<Discovery | null> => {
-    const config = target();
-    try {
-      return await deps.factories.discover(
-        {
-          url: config.url,
-          apiKey: () => keyOf(target()),
-          headers: liveHeaders(target),
-          engine: config.engine,
-          metricsUrl: config.metrics.metricsUrl,
-          timeoutSeconds: REQUEST_TIMEOUT,
-          tls: config.connection,
-        },
-        { clock, log },
-      );
-    } catch (error) {
-      // A secret or a certificate that cannot be read; the file may be there at the next attempt.
-      log.warn({ error: error instanceof Error ? error.name : typeof error }, 'the endpoint could not be asked');
-      return null;
-    }
-  };
-
+  /** True when there is nothing left to ask for. */
   const attempt = async (): Promise<boolean> => {
     const proven = deps.proven();
+    // Those who wait for their first answer go before those who have had none so often.
+    const urgent = askedAt === null;
     askedAt = clock.monotonic();
-    const found = await Promise.race([deps.limiter.run(ask), closed]);
+    const found = await ask(urgent, closing.signal);
     if (closing.signal.aborted) return true;
+    asked = true;
     if (found !== null) checkModel(found);
-    const next = combineFacts(target(), found, facts);
-    const changed = !sameFacts(facts, next);
-    facts = next;
-    if (changed) deps.onFacts(next);
-    return next.model !== null && (proven || answered(found));
+    const { model } = take(combineFacts(target(), found, facts));
+    return model !== null && (proven || isAnswer(found));
   };
 
   /** Waits, unless somebody is in doubt already or becomes so meanwhile. */
   const pause = async (delay: Seconds): Promise<void> => {
-    wake = new AbortController();
-    const stop = (): void => wake?.abort();
-    closing.signal.addEventListener('abort', stop, { once: true });
-    if (!doubted) await sleep(clock, delay, wake.signal);
-    closing.signal.removeEventListener('abort', stop);
+    const waiting = new AbortController();
+    wake = waiting;
+    if (!doubted && !closing.signal.aborted) await sleep(clock, delay, waiting.signal);
     wake = null;
   };
 
@@ -152,26 +88,30 @@ export function createEndpoint(deps: EndpointDependencies): Endpoint {
     }
   };
 
-  const askedLately = (): boolean =>
-    askedAt !== null && elapsed(askedAt, clock.monotonic()) < LONGEST_RETRY && facts?.model !== null;
-
-  let active = false;
   const launch = (): void => {
-    if (active || closing.signal.aborted) return;
-    active = true;
-    running = run().finally(() => {
-      active = false;
+    running ??= run().finally(() => {
+      running = null;
     });
   };
 
+  /** An endpoint whose model is not known yet is worth asking at any time. */
+  const askedLately = (): boolean =>
+    askedAt !== null && facts?.model !== null && elapsed(askedAt, clock.monotonic()) < LONGEST_RETRY;
+
   return {
     facts: () => facts,
-    start: launch,
+    asked: () => asked,
+    start() {
+      const { model, api } = target();
+      // Nothing has to be found out before the first probe.
+      if (model !== 'auto' && api !== 'auto') take(combineFacts(target(), null, null));
+      launch();
+    },
     doubt() {
-      if (active) {
+      if (running !== null) {
         doubted = true;
         wake?.abort();
-      } else if (!askedLately()) launch();
+      } else if (!askedLately() && !closing.signal.aborted) launch();
     },
     async close() {
       closing.abort();

@@ -1,7 +1,7 @@
 import type { ScheduledProfile, TargetConfig } from '../config/types.ts';
 import type { ApiName, ProbeOutcome } from '../probe/outcome.ts';
 import { type ApiChoice, createApiChoice } from './api-choice.ts';
-import type { EndpointFacts } from './endpoint.ts';
+import type { EndpointFacts } from './endpoint-facts.ts';
 import type { Probers } from './probers.ts';
 import { refreshSecrets } from './secrets.ts';
 

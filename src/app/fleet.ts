@@ -40,7 +40,7 @@ interface Member {
 }
 
 // Five hundred endpoints asked at the same moment would delay each other, and what they answer.
-const ASKED_AT_ONCE = 16;
+const ASKED_AT_ONCE = 32;
 
 const pausesOf = (config: Config): PauseSettings => ({
   all: config.paused,

@@ -1,30 +1,32 @@
 /** Lets so many pieces of work run at the same time; the others wait their turn. */
 export interface Limiter {
-  run<T>(work: () => Promise<T>): Promise<T>;
+  /** @param urgent goes before all who wait and are not */
+  run<T>(work: () => Promise<T>, urgent: boolean): Promise<T>;
 }
 
 export function createLimiter(most: number): Limiter {
-  const waiting: (() => void)[] = [];
+  const urgentOnes: (() => void)[] = [];
+  const others: (() => void)[] = [];
   let running = 0;
 
-  const enter = (): Promise<void> => {
+  const enter = (urgent: boolean): Promise<void> => {
     if (running < most) {
       running += 1;
       return Promise.resolve();
     }
-    return new Promise((resolve) => waiting.push(resolve));
+    return new Promise((resolve) => (urgent ? urgentOnes : others).push(resolve));
   };
 
   const leave = (): void => {
-    const next = waiting.shift();
+    const next = urgentOnes.shift() ?? others.shift();
     // The place goes on to the one who waits longest.
     if (next === undefined) running -= 1;
     else next();
   };
 
   return {
-    async run(work) {
-      await enter();
+    async run(work, urgent) {
+      await enter(urgent);
       try {
         return await work();
       } finally {

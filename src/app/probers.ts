@@ -2,7 +2,7 @@ import type { Config, ScheduledProfile, TargetConfig } from '../config/types.ts'
 import type { ApiName } from '../probe/outcome.ts';
 import type { Prober } from '../probe/prober.ts';
 import type { ProbeTarget } from '../probe/profile.ts';
-import type { EndpointFacts } from './endpoint.ts';
+import type { EndpointFacts } from './endpoint-facts.ts';
 import type { Base, Factories } from './factories.ts';
 import { keyOf, liveHeaders } from './secrets.ts';
 

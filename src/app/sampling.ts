@@ -5,7 +5,7 @@ import type { Diagnosis } from '../diagnose/types.ts';
 import type { EngineName, EnginePoller, EngineView } from '../engine/types.ts';
 import type { ProbeOutcome } from '../probe/outcome.ts';
 import { seconds } from '../units.ts';
-import type { EndpointFacts } from './endpoint.ts';
+import type { EndpointFacts } from './endpoint-facts.ts';
 import type { Base, Factories } from './factories.ts';
 import { keyOf, liveHeaders } from './secrets.ts';
 
@@ -66,6 +66,7 @@ export function createSampling(deps: SamplingDependencies): Sampling {
   const initial = deps.target();
   let source: Source = { engine: initial.engine, metricsUrl: initial.metrics.metricsUrl, version: null };
   let poller = initial.metrics.enabled ? startPoller(deps, source) : null;
+  let version: string | null = null;
   let started = false;
   const retired = new Set<Promise<void>>();
 
@@ -85,13 +86,22 @@ export function createSampling(deps: SamplingDependencies): Sampling {
   };
 
   return {
-    view: () => poller?.view() ?? null,
+    view() {
+      const view = poller?.view() ?? null;
+      // A poller that was reading its page before the endpoint was asked does not know the version.
+      return view === null || view.version !== null || version === null ? view : { ...view, version };
+    },
     start() {
       started = true;
       poller?.start();
     },
     follow(facts) {
-      const next: Source = { engine: facts.engine ?? 'unknown', metricsUrl: facts.metricsUrl, version: facts.version };
+      version = facts.version;
+      const next: Source = {
+        engine: facts.engine ?? deps.target().engine,
+        metricsUrl: facts.metricsUrl,
+        version: facts.version,
+      };
       if (poller === null || sameSource(source, next) || poller.view().up) return;
       source = next;
       retire(poller);

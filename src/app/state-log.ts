@@ -48,8 +48,9 @@ export function createProbeLog(log: Logger): ProbeLog {
   const failed = (probe: FinishedProbe, reason: string, before: State | undefined): State => {
     if (before?.kind === 'failed' && before.reason === reason) return before;
     const fields = fieldsOf(probe);
-    // What our own side has to mend is for somebody to act on, now.
-    if (probe.outcome.outcome === 'failed' && probe.outcome.failure.side === 'probe') {
+    // An engine that loads its model is no news; what our own side has to mend is for somebody to act on, now.
+    if (probe.warmup) log.info(fields, 'probes fail, the endpoint has not been ready yet');
+    else if (probe.outcome.outcome === 'failed' && probe.outcome.failure.side === 'probe') {
       log.error(fields, 'probes fail on our side');
     } else log.warn(fields, 'probes fail');
     return { kind: 'failed', reason };
@@ -72,6 +73,8 @@ export function createProbeLog(log: Logger): ProbeLog {
   return {
     finished(probe) {
       const { outcome, diagnosis } = probe;
+      // What our own late event loop did is no state of the endpoint.
+      if (outcome.disturbed && diagnosis?.cause === 'client') return;
       const before = states.get(outcome.profile);
       let next: State;
       if (outcome.outcome === 'failed') next = failed(probe, outcome.failure.reason, before);

@@ -59,8 +59,10 @@ export function createTargetRunner(options: TargetOptions, deps: TargetDependenc
 
   const warmup = createWarmup({ probes: warmupProbes, startAllowanceSeconds: START_ALLOWANCE_SECONDS }, { clock });
   const backoff = createBackoff({ clock });
-  const sampling = createSampling(base);
-  const probers = createProbers({ ...base, disturbedAfterSeconds: options.disturbedAfterSeconds });
+  // Poller and prober put the target into their lines themselves.
+  const plain = { ...base, log: deps.log };
+  const sampling = createSampling(plain);
+  const probers = createProbers({ ...plain, disturbedAfterSeconds: options.disturbedAfterSeconds });
   const exchange = createExchange({
     ...base,
     probers,
@@ -108,7 +110,7 @@ export function createTargetRunner(options: TargetOptions, deps: TargetDependenc
       loop.start();
     },
     view: sampling.view,
-    asked: () => endpoint.facts() !== null,
+    asked: endpoint.asked,
     adopt(next) {
       current = next;
     },

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { seconds } from '../../../src/units.ts';
 import { exporter, quickConfig, quickProfile, quickTarget, simulator, until } from './harness.ts';
 
 const LABELS = 'target="engine",model="sim",profile="cold"';
@@ -16,9 +15,7 @@ describe('stopping', () => {
     const engine = await simulator();
     // A request that waits for its first token for as long as one likes.
     engine.fault({ kind: 'stall', afterTokens: 0, stallSeconds: null, requests: null, forSeconds: null });
-    const profile = quickProfile('cold', 0.2);
-    const deadlines = { ...profile.profile.deadlines, firstTokenSeconds: seconds(60), totalSeconds: seconds(60) };
-    const patient = { ...profile, profile: { ...profile.profile, deadlines } };
+    const patient = quickProfile('cold', 0.2, 60);
     const before = resources();
     const running = await exporter(quickConfig(quickTarget(engine.url, { profiles: [patient] })));
     await until(

@@ -5,7 +5,7 @@ import type { Config, Secret, TargetConfig } from '../../../src/config/types.ts'
 import { seconds } from '../../../src/units.ts';
 import { sampleConfig, sampleTarget } from '../../support/sample-config.ts';
 import { failedProbe, goodProbe } from '../../support/sample-probe.ts';
-import { answering, createWorld, oneProfile, stamped, type World } from './world.ts';
+import { answering, createWorld, discovery, NOBODY, oneProfile, stamped, type World } from './world.ts';
 
 const fleets: Fleet[] = [];
 
@@ -153,6 +153,32 @@ describe('fleet', () => {
     expect(fleet.asked()).toBe(false);
     await world.clock.advance(0.1);
     expect(fleet.asked()).toBe(true);
+  });
+
+  it('a hundred endpoints that swallow every request do not keep a healthy one from being found', async () => {
+    const world = createWorld();
+    const asked: string[] = [];
+    const discover: typeof world.factories.discover = ({ url, signal }) => {
+      asked.push(url.hostname);
+      if (url.hostname === 'healthy') return Promise.resolve(discovery());
+      return new Promise((resolve) => signal?.addEventListener('abort', () => resolve(NOBODY)));
+    };
+    const dead = Array.from({ length: 100 }, (_, index) =>
+      target(`dead-${index}`, { model: 'auto', url: new URL(`http://dead-${index}:8000`) }),
+    );
+    const healthy = target('healthy', { model: 'auto', url: new URL('http://healthy:8000') });
+    const { clock, log, factories, sink } = world;
+    const fleet = createFleet(
+      { config: configOf(...dead, healthy), podName: '' },
+      { clock, log, factories: { ...factories, discover }, sink, remember: () => {} },
+    );
+    fleets.push(fleet);
+    fleet.start();
+    await world.clock.advance(40);
+    expect(asked).toContain('healthy');
+    expect(startsOf(world, 'healthy').length).toBeGreaterThanOrEqual(1);
+    await fleet.close();
+    expect(world.clock.pendingTimers()).toBe(0);
   });
 
   it('closing drops probes in flight of all targets together and leaves no timer', async () => {
