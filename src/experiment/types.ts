@@ -18,6 +18,8 @@ export interface RequestRecord {
   readonly worker: number;
   /** When the open loop wanted it sent; null in a closed loop. */
   readonly scheduledAtSeconds: number | null;
+  /** When the client began it; setting up a connection lies between this and `sentAtSeconds`. */
+  readonly beganAtSeconds: number;
   /** When it was handed to the socket; null when it never was. */
   readonly sentAtSeconds: number | null;
   readonly endedAtSeconds: number;
@@ -53,6 +55,8 @@ export interface EngineRecord {
   readonly generationTokens: number | null;
   readonly prefixQueries: number | null;
   readonly prefixHits: number | null;
+  /** Restarts of the engine seen so far. */
+  readonly restarts: number;
 }
 
 /** One line of `client.jsonl`: how the measuring client itself fared, each second. */
@@ -64,6 +68,8 @@ export interface ClientRecord {
   /** Requests started after their scheduled instant by this much at worst in this second. */
   readonly sendLagMaxSeconds: number;
   readonly inFlight: number;
+  /** Open loop: requests that were due in this second and were not started, because too many were in flight. */
+  readonly notStarted: number;
 }
 
 export type Arrival =
