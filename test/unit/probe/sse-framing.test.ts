@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import {
   atMs,
@@ -36,9 +37,11 @@ describe('line ends', () => {
     const bytes = toBytes(text.replaceAll('\n', lineEnd));
     const whole = readAll(bytes);
     expect(whole).toMatchObject({ ...good, events: 5, tokenChunks: 2, keepAlives: 1, nonconformingEvents: 0 });
-    for (let position = 0; position <= bytes.length; position += 1) {
-      expect(read(cut(bytes, [position]).map((piece) => [100, piece] as const)).result).toEqual(whole);
-    }
+    const wrong = Array.from({ length: bytes.length + 1 }, (_unused, position) => position).filter(
+      (position) =>
+        !isDeepStrictEqual(read(cut(bytes, [position]).map((piece) => [100, piece] as const)).result, whole),
+    );
+    expect(wrong).toEqual([]);
   });
 
   it('G-002: CRLF, LF and bare CR may be mixed, and the last event is not held back at the end', () => {
