@@ -83,11 +83,14 @@ function candidates(base: URL, engine: EngineName | null): readonly URL[] {
 /** A failure that may be over at the next poll, unlike a page that is not there. */
 function isPassing({ reason, status }: FetchFailure): boolean {
   if (reason === 'http_status') return status !== null && status >= 500 && status !== 501;
-  return reason === 'connect' || reason === 'timeout' || reason === 'truncated';
+  // Some engines have an empty page before their first request.
+  return reason === 'connect' || reason === 'timeout' || reason === 'truncated' || reason === 'empty_page';
 }
 
 class Discoverer {
   private readonly wants = wantedNames(false);
+  /** Pages that could not be read just now, and may be there for all we know. */
+  private readonly late = new Set<string>();
   private readonly options: DiscoverOptions;
   private readonly fetcher: Fetcher;
   private readonly asker: Asker;
@@ -108,14 +111,22 @@ class Discoverer {
     // Before any page is read: a page of llama.cpp may have to be left alone.
     const early = hint === 'llamacpp' ? await readIdentity('llamacpp', this.asker) : null;
     const page = await this.findPage(hint, early);
-    const engine = told ?? this.engineOf(page, models) ?? (await engineByDocuments(this.asker)) ?? 'unknown';
+    const engine =
+      told ?? this.engineOf(page, models) ?? (await engineByDocuments(this.asker)) ?? models.likely ?? 'unknown';
     const identity = early ?? (await readIdentity(engine, this.asker));
-    return this.result(engine, page, models, identity);
+    return this.result(engine, this.pageOf(engine, page), models, identity);
+  }
+
+  /** A page that nobody can read is of use only where it may fill up: where an engine is known to be there. */
+  private pageOf(engine: EngineName, page: FoundPage | null): URL | null {
+    if (this.options.metricsUrl !== null) return this.options.metricsUrl;
+    if (page !== null) return page.engine !== null || engine !== 'unknown' ? page.url : null;
+    return candidates(this.base, engine).find((url) => this.late.has(url.href)) ?? null;
   }
 
   /** The page knows best; but a worker's or a proxy's page carries its engine's names, and the owner says who serves. */
   private engineOf(page: FoundPage | null, models: ModelList): EngineName | null {
-    if (page?.engine === 'vllm' && models.engine === 'dynamo') return 'dynamo';
+    if (page?.engine === 'vllm' && models.likely === 'dynamo') return 'dynamo';
     // NIM 2.x serves its engine's own page, at NIM's place.
     if (page?.engine != null && page.url.pathname.endsWith('/v1/metrics')) return 'nim';
     return page?.engine ?? models.engine;
@@ -128,22 +139,22 @@ class Discoverer {
       this.asker.note(identity.keepAway);
       return null;
     }
-    let second: FoundPage | null = null;
+    let unrecognised: FoundPage | null = null;
     for (const url of candidates(this.base, hint)) {
       const page = await this.look(url, hint);
       if (page?.engine != null) return page;
-      second ??= page;
+      unrecognised ??= page;
     }
-    return second;
+    return unrecognised;
   }
 
-  /** The page at `url`; null when there is none. One that cannot be read just now may be there for all we know. */
   private async look(url: URL, hint: EngineName | null): Promise<FoundPage | null> {
     const result = await this.fetcher.page(url, this.wants);
     const where = url.origin === this.base.origin ? url.pathname : `${url.origin}${url.pathname}`;
     if (!result.ok) {
       this.asker.note(`metrics at ${where}: ${result.reason} (${result.message})`);
-      return hint !== null && isPassing(result) ? { url, engine: null } : null;
+      if (isPassing(result)) this.late.add(url.href);
+      return null;
     }
     const found = identifyPage(result.page, hint);
     if (isReadable(found)) {
@@ -151,14 +162,14 @@ class Discoverer {
       return { url, engine: found.dialect.engine };
     }
     this.asker.note(`metrics at ${where}: ${found.why}, families ${found.families.join(' ')}`);
-    return { url, engine: null };
+    return found.why === 'router' ? null : { url, engine: null };
   }
 
-  private result(engine: EngineName, page: FoundPage | null, models: ModelList, identity: Identity): Discovery {
+  private result(engine: EngineName, metricsUrl: URL | null, models: ModelList, identity: Identity): Discovery {
     return {
       engine,
       version: identity.version,
-      metricsUrl: page?.url ?? null,
+      metricsUrl,
       models: models.ids,
       apis: APIS[engine],
       maxModelLength: models.maxModelLength ?? identity.maxModelLength,

@@ -7,20 +7,22 @@ export interface ModelList {
   readonly maxModelLength: number | null;
   /** The engine that `owned_by`, or the server's own header, names. */
   readonly engine: EngineName | null;
+  /** The engine to assume when nothing else tells: an owner that several programs share. */
+  readonly likely: EngineName | null;
 }
 
 const MAX_MODELS = 200;
 
-const OWNERS: Readonly<Record<string, EngineName>> = {
-  vllm: 'vllm',
-  sglang: 'sglang',
-  tensorrt_llm: 'tensorrt-llm',
-  llamacpp: 'llamacpp',
-  lmdeploy: 'lmdeploy',
-  // Dynamo's frontend; NIM, by the same company, carries its engine's or "system".
-  nvidia: 'dynamo',
-  'triton inference server': 'triton',
-};
+const OWNERS: ReadonlyMap<string, EngineName> = new Map<string, EngineName>(
+  Object.entries({
+    vllm: 'vllm',
+    sglang: 'sglang',
+    tensorrt_llm: 'tensorrt-llm',
+    llamacpp: 'llamacpp',
+    lmdeploy: 'lmdeploy',
+    'triton inference server': 'triton',
+  } as const),
+);
 
 function lengthOf(model: unknown): number | null {
   return (
@@ -41,6 +43,8 @@ export function readModelList(answer: Answer): ModelList {
   return {
     ids,
     maxModelLength: lengthOf(models[0]),
-    engine: OWNERS[owner.toLowerCase()] ?? (isLlamacpp ? 'llamacpp' : null),
+    engine: OWNERS.get(owner.toLowerCase()) ?? (isLlamacpp ? 'llamacpp' : null),
+    // Dynamo's frontend says so, and so may other servers of the company.
+    likely: owner === 'nvidia' ? 'dynamo' : null,
   };
 }

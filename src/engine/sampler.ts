@@ -150,7 +150,10 @@ class Poller implements EnginePoller {
       return this.state.take(result, elapsed(began, this.clock.monotonic()));
     } catch (error) {
       // A fault of ours in reading one page: it must neither stop the timetable nor the program.
-      this.log.error({ error: error instanceof Error ? error.message : 'unknown' }, 'engine page could not be taken in');
+      this.log.error(
+        { error: error instanceof Error ? error.message : 'unknown' },
+        'engine page could not be taken in',
+      );
       return this.state.lastSample();
     }
   }

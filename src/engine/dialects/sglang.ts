@@ -11,7 +11,11 @@ export const sglang: Dialect = {
   ...DIALECT_DEFAULTS,
   engine: 'sglang',
   prefixes: ['sglang:', 'sglang_'],
-  marks: { own: [], any: ['num_running_reqs', 'num_queue_reqs', 'token_usage', 'prompt_tokens', 'generation_tokens'], beside: [] },
+  marks: {
+    own: [],
+    any: ['num_running_reqs', 'num_queue_reqs', 'token_usage', 'prompt_tokens', 'generation_tokens'],
+    beside: [],
+  },
   gauges: {
     // What could be evicted is not counted as used. For models with several pools, the fullest.
     kv_cache_usage_ratio: [{ name: 'token_usage' }],
