@@ -109,8 +109,9 @@ describe('findDegeneration', () => {
   });
 
   it('is quick on a long answer', () => {
-    const started = process.hrtime.bigint();
+    const before = process.cpuUsage();
     findDegeneration(`${'ab'.repeat(200_000)}c`);
-    expect(Number(process.hrtime.bigint() - started) / 1e6).toBeLessThan(100);
+    // Processor time: the machine may be busy with other tests.
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(100);
   });
 });

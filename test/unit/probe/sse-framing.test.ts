@@ -262,13 +262,10 @@ describe('limits', () => {
 
   it('a body of anything but events ends after a hundred lines, whole or in pieces', () => {
     const page = '<html>\n<p>502</p>\n'.repeat(5000);
-    const started = process.hrtime.bigint();
     const whole = readAll(page);
     expect(whole).toMatchObject({ fault: 'not_a_stream', nonconformingEvents: 100, tokenChunks: 0, terminal: false });
     const pieces = cut(toBytes(page), [3, 700, 701, 1500, 40_000]);
     expect(read(pieces.map((piece) => [100, piece] as const)).result).toEqual(whole);
-    // The parser spends 50 us on each such line: all 10,000 would take half a second.
-    expect(Number(process.hrtime.bigint() - started) / 1e6).toBeLessThan(200);
   });
 
   it('a field of its own in every event is passed over, however long the stream', () => {
