@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { generateConfiguration } from './generate/configuration.ts';
 import { generateDashboards } from './generate/dashboards.ts';
+import { generateMetricsReference } from './generate/metrics-reference.ts';
 import { generateRules } from './generate/rules.ts';
 
 interface GeneratedFile {
@@ -17,6 +18,7 @@ interface GeneratedFile {
 const GENERATORS: readonly (() => readonly GeneratedFile[])[] = [
   generateConfiguration,
   generateDashboards,
+  generateMetricsReference,
   generateRules,
 ];
 

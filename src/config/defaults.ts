@@ -74,20 +74,22 @@ export const DEFAULT_PROFILES = [
  * factor 2 below, where only the order of magnitude is of interest, and up to the deadline above.
  */
 export const DEFAULT_BUCKETS: BucketSettings = {
-  // 0.1 s (a warm small model) to 4.5 s (a long prefill behind a queue) is where TTFT objectives are set.
+  // 0.1 s (a warm small model) to 4.5 s (a long prefill behind a queue) is where TTFT objectives are set. 30 s is the
+  // first-token deadline, where failures are entered.
   ttftSeconds: [
-    0.005, 0.01, 0.02, 0.04, 0.07, 0.1, 0.13, 0.17, 0.22, 0.29, 0.38, 0.5, 0.65, 0.85, 1.1, 1.5, 2, 2.6, 3.4, 4.5, 6,
-    10, 20, 30, 40,
+    0.005, 0.02, 0.05, 0.1, 0.13, 0.17, 0.22, 0.29, 0.38, 0.5, 0.65, 0.85, 1.1, 1.5, 2, 2.6, 3.4, 4.5, 6, 10, 20, 30,
+    40,
   ],
-  // 8 ms (120 tokens a second) to 0.2 s (slower than reading) is where TPOT objectives are set.
+  // 8 ms (120 tokens a second) to 0.2 s (slower than reading) is where TPOT objectives are set; factor 2 elsewhere, from
+  // 1 ms on, so that no quantile of a fast engine is made of one wide bucket.
   tpotSeconds: [
-    0.002, 0.004, 0.006, 0.008, 0.01, 0.013, 0.017, 0.022, 0.028, 0.037, 0.048, 0.062, 0.08, 0.1, 0.13, 0.17, 0.22, 0.3,
-    0.5, 1, 2, 5,
+    0.001, 0.002, 0.004, 0.008, 0.01, 0.013, 0.017, 0.022, 0.028, 0.037, 0.048, 0.062, 0.08, 0.1, 0.13, 0.17, 0.22, 0.4,
+    0.8, 1.6, 5,
   ],
-  // Gaps are read for their tail: a stall of seconds among tokens of milliseconds.
-  gapSeconds: [0.005, 0.01, 0.02, 0.03, 0.045, 0.07, 0.1, 0.15, 0.25, 0.5, 1, 2, 5, 10],
+  // Gaps are read for their tail: a stall of seconds among tokens of milliseconds. Factor 2 up to a second.
+  gapSeconds: [0.001, 0.002, 0.004, 0.008, 0.015, 0.025, 0.04, 0.065, 0.1, 0.2, 0.4, 0.8, 1.6, 4, 10],
   // A whole probe, up to the total deadline; no objective is set on it, so few will do.
-  durationSeconds: [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2.5, 4, 8, 15, 30, 60],
+  durationSeconds: [0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
 };
 
 /** Limits that make a configuration impossible, not merely weak. */

@@ -34,7 +34,7 @@ export const PROBE_FAMILIES = {
     name: 'inference_probe_failures_total',
     labels: ['reason'],
     values: { reason: FAILURE_REASONS },
-    help: 'Failed probes by reason (docs/failures.md), warm-up probes left out.',
+    help: 'Failed probes by reason (docs/METRICS.md), warm-up probes left out.',
   },
   skipped: {
     ...counter,
