@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../clock.ts';
 import { after, elapsed, type MonotonicInstant, type Seconds, seconds } from '../units.ts';
 
 /** One probe's view of the event loop, from `open` to `close`. */
-export interface LoopDelayWindow {
+interface LoopDelayWindow {
   /** Ends the window: the longest time for which the loop could not run while it was open. Call it once. */
   close(): Seconds;
 }

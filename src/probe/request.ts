@@ -4,7 +4,7 @@ import type { ProbeProfile, ProbeTarget } from './profile.ts';
 import type { TransportRequest } from './transport-types.ts';
 
 /** Lets operators leave probes out of billing, user metrics and rate limits. */
-export const MARKER_HEADER = 'x-inference-probe';
+const MARKER_HEADER = 'x-inference-probe';
 
 /** Engines that honour `ignore_eos`; the others ignore it, or refuse the request. */
 const IGNORE_EOS_ENGINES: ReadonlySet<string> = new Set([

@@ -15,7 +15,7 @@ export const DEADLINES: Deadlines = {
   totalSeconds: seconds(10),
 };
 
-export const CONNECTION: ConnectionSettings = {
+const CONNECTION: ConnectionSettings = {
   family: 'auto',
   addressAttemptSeconds: seconds(0.25),
   caFile: null,
@@ -65,7 +65,7 @@ export function sampleTarget({ url, connection, ...overrides }: TargetOverrides 
 }
 
 /** The machine's clock, which knows how many timers are armed. */
-export function countingClock(inner: Clock = systemClock()): Clock & { armed(): number } {
+function countingClock(inner: Clock = systemClock()): Clock & { armed(): number } {
   const armed = new Set<object>();
   return {
     ...inner,

@@ -9,7 +9,7 @@ export interface Step {
   readonly act: Uint8Array | string | 'FIN' | 'RST';
 }
 
-export interface ReceivedRequest {
+interface ReceivedRequest {
   readonly line: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

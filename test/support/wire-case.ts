@@ -21,8 +21,7 @@ export interface WireCase extends RigOptions {
  * How far a time may be off on a busy machine: the server's timer and the probe's read can each be as late as the loop
  * that they share was, and the probe says how late that was.
  */
-export const slackSeconds = ({ eventLoopDelaySeconds }: ProbeOutcome): number =>
-  0.08 + 2.5 * (eventLoopDelaySeconds ?? 0);
+const slackSeconds = ({ eventLoopDelaySeconds }: ProbeOutcome): number => 0.08 + 2.5 * (eventLoopDelaySeconds ?? 0);
 
 /** A duration that the script's times give: never shorter than they say, and longer only by what the machine adds. */
 export function expectSeconds(outcome: ProbeOutcome, actual: number | null | undefined, wantedMs: number): void {

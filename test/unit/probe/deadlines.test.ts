@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createDeadlines, GRACE_SECONDS } from '../../../src/probe/deadlines.ts';
 import type { Deadlines } from '../../../src/probe/profile.ts';
-import { seconds } from '../../../src/units.ts';
+import { monotonicInstant, seconds } from '../../../src/units.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const LIMITS: Deadlines = {
@@ -135,7 +135,7 @@ describe('a deadline whose timer fires late, because our own loop stood still', 
     const pending: Array<{ delay: number; callback: () => void }> = [];
     const clock = {
       ...manualClock(),
-      monotonic: () => now as never,
+      monotonic: () => monotonicInstant(now),
       setTimer: (delay: number, callback: () => void) => {
         const timer = { delay, callback };
         pending.push(timer);
@@ -144,7 +144,7 @@ describe('a deadline whose timer fires late, because our own loop stood still', 
     };
     const expired: string[] = [];
     const deadlines = createDeadlines(LIMITS, clock, (what) => expired.push(what));
-    deadlines.requestStarted(now as never);
+    deadlines.requestStarted(monotonicInstant(now));
     deadlines.headersReceived();
     const late = pending.find(({ delay }) => delay === 10);
     now = 160;
