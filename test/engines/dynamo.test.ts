@@ -5,7 +5,7 @@ import { installed } from './support/installs.ts';
 import { fetchPage, type MetricsPage } from './support/metrics-page.ts';
 import { once } from './support/once.ts';
 import { eventually, recentProbes } from './support/recent-probes.ts';
-import { expectSameLoad, pagesAtRest } from './support/same-values.ts';
+import { expectSameLoad, expectSameRise } from './support/same-values.ts';
 import { type Sidecar, startSidecar } from './support/sidecar.ts';
 
 const venv = installed('dynamo');
@@ -80,11 +80,9 @@ targets:
       } finally {
         await load.stop();
       }
-      const name = 'vllm:num_preemptions_total';
-      const { engineNow, ours } = await pagesAtRest(sidecar, engine.metricsUrl, 'vllm:num_requests_running', [name]);
-      const preempted = (engineNow.sum(name) ?? Number.NaN) - (workerAtStart.sum(name) ?? 0);
-      expect(preempted).toBeGreaterThan(0);
-      expect(ours.sum('inference_engine_preemptions_total')).toBe(preempted);
+      await expectSameRise(sidecar, engine.metricsUrl, workerAtStart, {
+        inference_engine_preemptions_total: 'vllm:num_preemptions_total',
+      });
     });
   });
 });

@@ -5,7 +5,7 @@ import { installed } from './support/installs.ts';
 import { fetchPage, type MetricsPage } from './support/metrics-page.ts';
 import { once } from './support/once.ts';
 import { eventually, recentProbes } from './support/recent-probes.ts';
-import { expectSameLoad, pagesAtRest } from './support/same-values.ts';
+import { expectSameLoad, expectSameRise } from './support/same-values.ts';
 import { type Sidecar, startSidecar } from './support/sidecar.ts';
 
 const venv = installed('sglang');
@@ -61,8 +61,7 @@ describe.skipIf(venv === null)('the sidecar beside a real SGLang', () => {
     } finally {
       await load.stop();
     }
-    const { engineNow, ours } = await pagesAtRest(sidecar, engine.metricsUrl, 'sglang:num_running_reqs', [name]);
-    expect(ours.sum('inference_engine_preemptions_total')).toBe(engineNow.sum(name));
+    await expectSameRise(sidecar, engine.metricsUrl, engineAtStart, { inference_engine_preemptions_total: name });
   });
 
   it('names a full queue as what refused the probe', async () => {

@@ -4,7 +4,7 @@ import { type RunningEngine, startVllm } from './support/engines.ts';
 import { installed } from './support/installs.ts';
 import { fetchPage, type MetricsPage } from './support/metrics-page.ts';
 import { once } from './support/once.ts';
-import { expectSameLoad, pagesAtRest } from './support/same-values.ts';
+import { expectSameLoad, expectSameRise } from './support/same-values.ts';
 import { type Sidecar, startSidecar } from './support/sidecar.ts';
 
 const venv = installed('vllm');
@@ -67,21 +67,19 @@ describe.skipIf(venv === null)(
     });
 
     it("shows counters that rose exactly as much as the engine's own, and no prefix hits", async () => {
-      const { engineNow, ours } = await pagesAtRest(sidecar, engine.metricsUrl, 'vllm:num_requests_running', [
-        'vllm:generation_tokens_total',
-      ]);
       for (const rank of ['0', '1']) {
-        const rise = (name: string): number =>
-          (engineNow.sum(name, { engine: rank }) ?? Number.NaN) -
-          (engineAtStart.sum(name, { engine: rank }) ?? Number.NaN);
-        expect(ours.sum('inference_engine_generation_tokens_total', { dp_rank: rank })).toBe(
-          rise('vllm:generation_tokens_total'),
-        );
-        expect(ours.sum('inference_engine_prompt_tokens_total', { dp_rank: rank })).toBe(
-          rise('vllm:prompt_tokens_total'),
+        await expectSameRise(
+          sidecar,
+          engine.metricsUrl,
+          engineAtStart,
+          {
+            inference_engine_generation_tokens_total: 'vllm:generation_tokens_total',
+            inference_engine_prompt_tokens_total: 'vllm:prompt_tokens_total',
+          },
+          { ours: { dp_rank: rank }, engine: { engine: rank } },
         );
       }
-      expect(ours.sum('inference_engine_prefix_cache_hits_total')).toBe(0);
+      expect((await sidecar.page()).sum('inference_engine_prefix_cache_hits_total')).toBe(0);
     });
 
     it('gives each rank a capacity of its own', async () => {

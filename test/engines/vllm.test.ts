@@ -9,7 +9,7 @@ import { once } from './support/once.ts';
 import { type RunningPrometheus, startPrometheus } from './support/prometheus.ts';
 import { eventually, recentProbes } from './support/recent-probes.ts';
 import type { ProbeRecord } from './support/record.ts';
-import { pagesAtRest } from './support/same-values.ts';
+import { expectSameLoad, expectSameRise } from './support/same-values.ts';
 import { type Sidecar, startSidecar } from './support/sidecar.ts';
 
 const venv = installed('vllm');
@@ -22,8 +22,10 @@ const MAX_TOKENS = 24;
 const BLOCK_SIZE = 32;
 const PAIRS = 36;
 
-const isOfWantedSize = (record: ProbeRecord | undefined): boolean =>
-  Math.abs((record?.prompt_tokens ?? 0) - PROMPT_TOKENS) <= PROMPT_TOKENS * 0.05;
+const isOfWantedSize = (record: ProbeRecord): boolean =>
+  Math.abs((record.prompt_tokens ?? 0) - PROMPT_TOKENS) <= PROMPT_TOKENS * 0.05;
+
+const background = (engine: RunningEngine) => ({ url: engine.url, model: engine.model, body: { ignore_eos: true } });
 
 const config = (url: string): string => `
 log: { level: info }
@@ -103,7 +105,14 @@ describe.skipIf(venv === null)('the sidecar beside a real vLLM with a small KV c
       // The first probes find out how many words make the wanted number of tokens.
       await eventually('prompts of the wanted size from both profiles', 60, async () => {
         const records = (await recentProbes(sidecar)).filter((probe) => !probe.warmup);
-        return ['cold', 'warm'].every((name) => isOfWantedSize(records.findLast((probe) => probe.profile === name)));
+        return ['cold', 'warm'].every((name) => {
+          const sizes = records.filter((probe) => probe.profile === name).slice(-3);
+          return (
+            sizes.length === 3 &&
+            sizes.every(isOfWantedSize) &&
+            new Set(sizes.map((probe) => probe.prompt_tokens)).size === 1
+          );
+        });
       });
       pairs = await pairProbes(sidecar, engine.metricsUrl, PAIRS, 150);
     });
@@ -162,15 +171,13 @@ describe.skipIf(venv === null)('the sidecar beside a real vLLM with a small KV c
     });
 
     it("shows counters that rose exactly as much as the engine's own", async () => {
-      const { engineNow, ours } = await pagesAtRest(sidecar, engine.metricsUrl, 'vllm:num_requests_running', [
-        'vllm:generation_tokens_total',
-      ]);
-      const rise = (name: string): number =>
-        (engineNow.sum(name) ?? Number.NaN) - (engineAtStart.sum(name) ?? Number.NaN);
-      expect(ours.sum('inference_engine_prompt_tokens_total')).toBe(rise('vllm:prompt_tokens_total'));
-      expect(ours.sum('inference_engine_generation_tokens_total')).toBe(rise('vllm:generation_tokens_total'));
-      expect(ours.sum('inference_engine_prefix_cache_hits_total')).toBe(rise('vllm:prefix_cache_hits_total'));
-      expect(ours.sum('inference_engine_preemptions_total')).toBe(0);
+      await expectSameRise(sidecar, engine.metricsUrl, engineAtStart, {
+        inference_engine_prompt_tokens_total: 'vllm:prompt_tokens_total',
+        inference_engine_generation_tokens_total: 'vllm:generation_tokens_total',
+        inference_engine_prefix_cache_queries_total: 'vllm:prefix_cache_queries_total',
+        inference_engine_prefix_cache_hits_total: 'vllm:prefix_cache_hits_total',
+      });
+      expect((await sidecar.page()).sum('inference_engine_preemptions_total')).toBe(0);
     });
 
     it.skipIf(prometheusProgram === null)('lets Prometheus compute the quantiles that the probes had', async () => {
@@ -196,32 +203,12 @@ describe.skipIf(venv === null)('the sidecar beside a real vLLM with a small KV c
 
     describe('while background requests keep the engine steadily busy', () => {
       it("shows gauges equal to the engine's page of the same second", async () => {
-        const load = startLoad({
-          url: engine.url,
-          model: 'tiny',
-          streams: 1,
-          maxTokens: 400,
-          body: { ignore_eos: true },
-        });
+        const load = startLoad({ ...background(engine), streams: 2, maxTokens: 250 });
         try {
-          let compared = 0;
-          await eventually('five polls with the same load before and after', 60, async () => {
-            const before = await fetchPage(engine.metricsUrl);
-            await sleep(1100);
-            const [after, ours] = await Promise.all([fetchPage(engine.metricsUrl), sidecar.page()]);
-            const steady = (name: string): boolean => before.sum(name) === after.sum(name);
-            if (!steady('vllm:num_requests_running') || !steady('vllm:num_requests_waiting')) return null;
-            if (after.sum('vllm:num_requests_running') !== 1) return null;
-            expect(ours.sum('inference_engine_requests_running')).toBe(1);
-            expect(ours.sum('inference_engine_requests_waiting')).toBe(0);
-            // Usage only grows while one stream runs, so the poll in between lies between the two pages.
-            const usage = [before, after].map((page) => page.sum('vllm:kv_cache_usage_perc') ?? Number.NaN);
-            const own = ours.sum('inference_engine_kv_cache_usage_ratio') ?? Number.NaN;
-            if ((usage[0] ?? 0) > (usage[1] ?? 0)) return null;
-            expect(own).toBeGreaterThanOrEqual(usage[0] ?? Number.NaN);
-            expect(own).toBeLessThanOrEqual(usage[1] ?? Number.NaN);
-            compared += 1;
-            return compared >= 5;
+          await expectSameLoad(sidecar, engine.metricsUrl, {
+            kvUsage: 'vllm:kv_cache_usage_perc',
+            running: 'vllm:num_requests_running',
+            waiting: 'vllm:num_requests_waiting',
           });
         } finally {
           await load.stop();
@@ -236,13 +223,7 @@ describe.skipIf(venv === null)('the sidecar beside a real vLLM with a small KV c
 
       beforeAll(async () => {
         const before = await fetchPage(engine.metricsUrl);
-        const load = startLoad({
-          url: engine.url,
-          model: 'tiny',
-          streams: 12,
-          maxTokens: 300,
-          body: { ignore_eos: true },
-        });
+        const load = startLoad({ ...background(engine), streams: 12, maxTokens: 300 });
         try {
           await eventually('preemptions in the zone and in the causes of slow probes', 120, async () => {
             during = await sidecar.page();
@@ -286,7 +267,8 @@ describe.skipIf(venv === null)('the sidecar beside a real vLLM with a small KV c
         // Extrapolated by Prometheus to the whole range, by at most half a scrape interval at each end.
         expect(increase?.value).toBeGreaterThanOrEqual(preemptedByEngine * 0.95);
         expect(increase?.value).toBeLessThanOrEqual(preemptedByEngine * 1.1);
-        expect(await prometheus?.query('min_over_time(up[10m])')).toMatchObject([{ value: 1 }]);
+        const [up] = (await prometheus?.query('avg_over_time(up[10m])')) ?? [];
+        expect(up?.value).toBeGreaterThan(0.9);
       });
     });
   });

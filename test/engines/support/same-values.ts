@@ -17,14 +17,19 @@ const OUR_NAMES = {
   kvUsage: 'inference_engine_kv_cache_usage_ratio',
 } as const;
 
+interface TimedPage {
+  readonly atUnixSeconds: number;
+  readonly page: MetricsPage;
+}
+
 /** Lowest and highest value of a quantity over several looks at the engine's page. */
-function range(pages: readonly MetricsPage[], read: (page: MetricsPage) => number | null): readonly [number, number] {
-  const values = pages.map((page) => read(page) ?? Number.NaN);
+function range(pages: readonly TimedPage[], read: (page: MetricsPage) => number | null): readonly [number, number] {
+  const values = pages.map(({ page }) => read(page) ?? Number.NaN);
   return [Math.min(...values), Math.max(...values)];
 }
 
 /** What differs between our page and the range of the engine's, in words; empty when nothing does. */
-function differences(ours: MetricsPage, pages: readonly MetricsPage[], names: LoadNames): readonly string[] {
+function differences(ours: MetricsPage, pages: readonly TimedPage[], names: LoadNames): readonly string[] {
   const pairs = [
     ['running', ours.sum(OUR_NAMES.running), range(pages, (page) => page.sum(names.running))],
     ['waiting', ours.sum(OUR_NAMES.waiting), range(pages, (page) => page.sum(names.waiting))],
@@ -37,9 +42,21 @@ function differences(ours: MetricsPage, pages: readonly MetricsPage[], names: Lo
     .map(([what, value, [low, high]]) => `${what}: ${value} is not between ${low} and ${high}`);
 }
 
+/** The page, read five times a second for `seconds`. */
+async function watch(metricsUrl: string, seconds: number): Promise<TimedPage[]> {
+  const pages: TimedPage[] = [];
+  const until = performance.now() + seconds * 1000;
+  while (performance.now() < until) {
+    const page = await fetchPage(metricsUrl);
+    pages.push({ atUnixSeconds: Date.now() / 1000, page });
+    await sleep(200);
+  }
+  return pages;
+}
+
 /**
- * While the engine is busy: each gauge of ours is a value that the engine's own page had within the seconds around the
- * poll, which is read five times a second. A value can live shorter than that, so one look in five may miss it.
+ * While the engine is busy: each gauge of ours is a value that the engine's own page had in the second around our last
+ * poll. A value can live shorter than the time between two looks, so one comparison in five may miss it.
  */
 export async function expectSameLoad(sidecar: Sidecar, metricsUrl: string, names: LoadNames): Promise<void> {
   await eventually(
@@ -50,14 +67,13 @@ export async function expectSameLoad(sidecar: Sidecar, metricsUrl: string, names
   const misses: string[] = [];
   let wrongLooks = 0;
   for (let look = 0; look < 5; look += 1) {
-    const pages: MetricsPage[] = [];
-    for (let read = 0; read < 10; read += 1) {
-      pages.push(await fetchPage(metricsUrl));
-      await sleep(200);
-    }
+    const before = await watch(metricsUrl, 1.5);
     const ours = await sidecar.page();
-    pages.push(await fetchPage(metricsUrl));
-    const found = differences(ours, pages, names);
+    const pages = [...before, ...(await watch(metricsUrl, 0.7))];
+    const polledAt = ours.max('inference_engine_last_poll_timestamp_seconds') ?? Number.NaN;
+    const around = pages.filter(({ atUnixSeconds }) => Math.abs(atUnixSeconds - polledAt) <= 0.6);
+    expect(around.length, 'looks at the page around the poll').toBeGreaterThanOrEqual(2);
+    const found = differences(ours, around, names);
     misses.push(...found);
     if (found.length > 0) wrongLooks += 1;
   }
@@ -65,22 +81,31 @@ export async function expectSameLoad(sidecar: Sidecar, metricsUrl: string, names
 }
 
 /**
- * Both pages at a moment in which the engine has been at rest for longer than a poll, so that they must agree.
- * At rest: nothing runs, and none of `names` has changed.
+ * Our counters against the rise of the engine's since `atStart`, at a moment in which the engine's stood still around
+ * the look at ours. Waits for such a moment in which all are equal; on giving up, tells the last difference.
  */
-export function pagesAtRest(
+export async function expectSameRise(
   sidecar: Sidecar,
   metricsUrl: string,
-  runningName: string,
-  names: readonly string[],
-): Promise<{ readonly engineNow: MetricsPage; readonly ours: MetricsPage }> {
-  return eventually('the engine at rest', 90, async () => {
-    const before = await fetchPage(metricsUrl);
-    if (before.sum(runningName) !== 0) return null;
-    await sleep(1500);
-    const [engineNow, ours] = await Promise.all([fetchPage(metricsUrl), sidecar.page()]);
-    return [runningName, ...names].every((name) => before.sum(name) === engineNow.sum(name))
-      ? { engineNow, ours }
-      : null;
+  atStart: MetricsPage,
+  counters: Readonly<Record<string, string>>,
+  labels: { readonly ours?: Readonly<Record<string, string>>; readonly engine?: Readonly<Record<string, string>> } = {},
+): Promise<void> {
+  const engineNames = Object.values(counters);
+  const read = (page: MetricsPage): number[] => engineNames.map((name) => page.sum(name, labels.engine) ?? 0);
+  let last = 'the engine never stood still';
+  const agreed = async (): Promise<boolean> => {
+    const before = read(await fetchPage(metricsUrl));
+    const page = await sidecar.page();
+    const after = read(await fetchPage(metricsUrl));
+    if (before.some((value, index) => value !== after[index])) return false;
+    const start = read(atStart);
+    const rises = after.map((value, index) => value - (start[index] ?? 0));
+    const ours = Object.keys(counters).map((name) => page.sum(name, labels.ours));
+    last = `ours ${JSON.stringify(ours)}, the engine's ${JSON.stringify(rises)}`;
+    return ours.every((value, index) => value === rises[index]);
+  };
+  await eventually('counters that agree', 90, agreed).catch((error: unknown) => {
+    throw new Error(`${last} (${Object.keys(counters).join(', ')})`, { cause: error });
   });
 }
