@@ -44,13 +44,13 @@ function learn({ refusals, refused }: Standing, { status }: ExchangeFacts, error
  */
 export async function attempt(
   standing: Standing,
-  { id, traceparent }: { readonly id: string; readonly traceparent: boolean },
+  { id, traceparent, prompt }: { readonly id: string; readonly traceparent: boolean; readonly prompt: string | null },
   clock: Clock,
   signal: AbortSignal,
 ): Promise<Attempt> {
   const { target, profile, dialect, prompts, transport, userAgent } = standing;
   const { deadlines } = profile;
-  const body = dialect.body(buildAsk(target, profile, prompts.next(), standing.refusals.refused()));
+  const body = dialect.body(buildAsk(target, profile, prompt ?? prompts.next(), standing.refusals.refused()));
   const request = buildRequest({ target, dialect, body, id, traceparent, userAgent });
   const facts = await runExchange({ request, dialect, deadlines }, { transport, clock }, signal);
   if (facts.ending.kind === 'aborted') return { facts, failure: null };
@@ -60,7 +60,7 @@ export async function attempt(
   learn(standing, facts, verdict.error);
   if (verdict.failure !== null || facts.result === null) return { facts, failure: verdict.failure };
 
-  if (facts.result.promptTokens !== null) prompts.observe(facts.result.promptTokens);
+  if (facts.result.promptTokens !== null && prompt === null) prompts.observe(facts.result.promptTokens);
   const unexpected = checkExpectation(profile.expect, facts.result);
   if (unexpected === null) return { facts, failure: null };
   return { facts, failure: failure(unexpected.reason, place, unexpected.message, unexpected.detail) };

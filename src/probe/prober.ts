@@ -23,6 +23,8 @@ export interface ProbeOptions {
   readonly signal?: AbortSignal;
   /** Send a W3C traceparent whose trace id is the probe's id. */
   readonly traceparent: boolean;
+  /** Sent instead of one that the prober makes itself. */
+  readonly prompt?: string;
 }
 
 /** Probes one target with one profile. */
@@ -40,6 +42,8 @@ export interface ProberOptions {
   readonly target: ProbeTarget;
   readonly profile: ProbeProfile;
   readonly disturbedAfterSeconds: Seconds;
+  /** Request parameters that the endpoint is already known to refuse. */
+  readonly refusedParameters?: readonly string[];
 }
 
 export interface ProberDependencies {
@@ -53,14 +57,15 @@ export interface ProberDependencies {
   readonly environment?: Environment;
 }
 
-function createStanding({ target, profile }: ProberOptions, dependencies: ProberDependencies, log: Logger): Standing {
+function createStanding(options: ProberOptions, dependencies: ProberDependencies, log: Logger): Standing {
+  const { target, profile, refusedParameters = [] } = options;
   const dialect = apiDialect(target.api);
   return {
     target,
     profile,
     dialect,
     prompts: createPromptSource({ target: target.name, profile }),
-    refusals: createRefusals(dialect.optionalParameters),
+    refusals: createRefusals(dialect.optionalParameters, refusedParameters),
     transport: createTransport(
       { settings: target.connection, connection: profile.connection },
       { ...dependencies, log },
@@ -89,13 +94,13 @@ export function createProber(options: ProberOptions, dependencies: ProberDepende
   };
 
   /** Runs `attempt` under a signal of its own, that follows the caller's only for this long. */
-  const guarded = async (id: string, { signal, traceparent }: ProbeOptions): Promise<Attempt> => {
+  const guarded = async (id: string, { signal, traceparent, prompt }: ProbeOptions): Promise<Attempt> => {
     const controller = new AbortController();
     const forward = (): void => controller.abort();
     signal?.addEventListener('abort', forward, { once: true });
     running.add(controller);
     try {
-      return await attempt(standing, { id, traceparent }, clock, controller.signal);
+      return await attempt(standing, { id, traceparent, prompt: prompt ?? null }, clock, controller.signal);
     } catch (error) {
       return ownFault(error);
     } finally {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { ProbeProfile } from './profile.ts';
-import { createPromptSize } from './prompt-size.ts';
+import { createPromptSize, type PromptSize } from './prompt-size.ts';
 
 /** Makes the prompts of one target and profile, and learns from the engine how long they are in tokens. */
 export interface PromptSource {
@@ -67,6 +67,22 @@ function compose(identity: string, count: number, withTask: boolean): string {
   return [...nonce, ...filler, ...(withTask ? [TASK] : [])].join(' ');
 }
 
+/** Prompts whose size is found first and then stays: for load runs, where every prompt is decided by its identity. */
+export interface PromptMaker {
+  readonly size: PromptSize;
+  /** The prompt of this identity, with so many filler words. Always the same for the same arguments. */
+  compose(identity: string, words: number): string;
+}
+
+export function createPromptMaker(promptTokens: number): PromptMaker {
+  const withTask = promptTokens >= LEAST_TOKENS_WITH_TASK;
+  const fixedTokens = NONCE_LETTERS + TEMPLATE_TOKENS + (withTask ? TASK_TOKENS : 0);
+  return {
+    size: createPromptSize(promptTokens, fixedTokens),
+    compose: (identity, words) => compose(identity, words, withTask),
+  };
+}
+
 /**
  * Prompts of `profile.promptTokens` tokens by the engine's own count, reached within a few probes.
  *
@@ -80,9 +96,7 @@ export function createPromptSource(options: PromptOptions): PromptSource {
   const fixed = profile.prompt;
   if (fixed !== null) return { next: () => fixed, observe: () => {} };
 
-  const withTask = profile.promptTokens >= LEAST_TOKENS_WITH_TASK;
-  const fixedTokens = NONCE_LETTERS + TEMPLATE_TOKENS + (withTask ? TASK_TOKENS : 0);
-  const size = createPromptSize(profile.promptTokens, fixedTokens);
+  const { size, compose: composed } = createPromptMaker(profile.promptTokens);
   const unique = profile.prefix === 'unique';
   const seed = options.seed ?? (unique ? randomBytes(16).toString('hex') : '');
   let made = 0;
@@ -93,7 +107,7 @@ export function createPromptSource(options: PromptOptions): PromptSource {
       lastWords = size.words;
       made += 1;
       const identity = [options.target, profile.name, seed, unique ? made : 0].join('\n');
-      return compose(identity, lastWords, withTask);
+      return composed(identity, lastWords);
     },
     observe: (promptTokens) => size.observe(lastWords, promptTokens),
   };

@@ -41,9 +41,12 @@ export function namedParameter(error: StreamErrorObject, parameters: readonly st
   return named.sort((a, b) => a.at - b.at)[0]?.parameter ?? null;
 }
 
-/** @param optional parameters that a request can do without, or that exist in an older or newer form */
-export function createRefusals(optional: readonly string[]): Refusals {
-  const refused = new Set<string>();
+/**
+ * @param optional parameters that a request can do without, or that exist in an older or newer form
+ * @param known those of them that are known to be refused
+ */
+export function createRefusals(optional: readonly string[], known: readonly string[] = []): Refusals {
+  const refused = new Set<string>(known);
   return {
     refused: () => new Set(refused),
     learn(status, error) {
