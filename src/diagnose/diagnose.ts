@@ -18,7 +18,7 @@ export const BURST_FACTOR = 3;
 /** A late event loop of ours explains a deadline that passed when it was late for at least this share of the time. */
 export const CLIENT_SHARE = 0.1;
 /** Connect and header phases dominate when they make up at least this share of the time. */
-export const DOMINANT_SHARE = 0.5;
+const DOMINANT_SHARE = 0.5;
 /** Counters that stand still for a shorter time prove nothing: engines refresh them only now and then. */
 export const FROZEN_SECONDS = seconds(3);
 

@@ -6,7 +6,7 @@ export interface BudgetOptions {
 }
 
 /** Tokens that may still be spent; what is reserved for a probe in flight counts as spent. */
-export interface RemainingTokens {
+interface RemainingTokens {
   readonly hour: number;
   readonly day: number;
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { MonotonicInstant, Seconds } from '../units.ts';
 
 /** How a run ended. `abandoned`: it did not, and is waited for no longer. */
-export type RunEnd =
+type RunEnd =
   | { readonly kind: 'done' }
   | { readonly kind: 'threw'; readonly error: unknown }
   | { readonly kind: 'abandoned' };

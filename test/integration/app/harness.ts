@@ -70,7 +70,7 @@ export function quickTarget(url: URL, overrides: Partial<TargetConfig> = {}): Ta
 
 export const quickConfig = (...targets: readonly TargetConfig[]): Config => sampleConfig({ targets });
 
-export interface Line {
+interface Line {
   readonly level: string;
   readonly fields: LogFields;
   readonly message: string;

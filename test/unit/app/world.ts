@@ -29,7 +29,7 @@ export const NOBODY = discovery({ engine: 'unknown', version: null, metricsUrl: 
 /** What one probe does: an outcome, or a promise of one; null for "aborted". */
 export type Answer = (options: ProberOptions, signal: AbortSignal | undefined) => Promise<ProbeOutcome | null>;
 
-export interface LogLine {
+interface LogLine {
   readonly level: string;
   readonly fields: LogFields;
   readonly message: string;
