@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /** Where the install scripts keep engines: outside the checkout, so that a second run costs nothing. */
-export const cacheRoot = process.env.PROBE_TEST_CACHE ?? join(homedir(), '.cache', 'inference-probe-exporter');
+const cacheRoot = process.env.PROBE_TEST_CACHE ?? join(homedir(), '.cache', 'inference-probe-exporter');
 
 /**
  * Folder of a finished install whose name begins with `prefix` (the newest name when there are several), or null.

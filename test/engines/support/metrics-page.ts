@@ -20,7 +20,7 @@ function parseValue(text: string): number {
 }
 
 /** Every sample line of a page. Throws on a line that it cannot read: a wrong page must not look like an empty one. */
-export function parsePage(text: string): PageSample[] {
+function parsePage(text: string): PageSample[] {
   return text
     .split('\n')
     .map((line) => line.trim())
@@ -41,7 +41,7 @@ export interface MetricsPage {
   max(name: string, labels?: Readonly<Record<string, string>>): number | null;
 }
 
-export function metricsPage(text: string): MetricsPage {
+function metricsPage(text: string): MetricsPage {
   const samples = parsePage(text);
   const all = (name: string, labels: Readonly<Record<string, string>> = {}): readonly PageSample[] =>
     samples.filter(
