@@ -25,7 +25,6 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const NOT_FINITE = /^([+-]?)(inf|infinity|nan)$/i;
 const WHOLE = /^-?\d+$/;
 const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
-const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 const ESCAPE = /\\(.)/gs;
 
 /** Reads a sample value. Hexadecimal and digit separators, which some parsers let pass, are not in the format: null. */
@@ -64,28 +63,31 @@ interface Piece {
 
 /** The quoted string that opens at `start`; `end` is behind its closing quote. */
 function quoted(line: string, start: number): Piece | null {
-  let escaped = false;
+  const first = line.indexOf('"', start + 1);
+  if (first < 0) return null;
+  const raw = line.slice(start + 1, first);
+  // Most values have nothing to unescape, and then the first quote closes.
+  return raw.includes('\\') ? quotedWithEscapes(line, start) : { text: raw, end: first + 1 };
+}
+
+function quotedWithEscapes(line: string, start: number): Piece | null {
   for (let at = start + 1; at < line.length; at += 1) {
     const code = line.charCodeAt(at);
-    if (code === BACKSLASH) {
-      escaped = true;
-      at += 1;
-    } else if (code === QUOTE) {
-      const raw = line.slice(start + 1, at);
-      return { text: escaped ? unescaped(raw) : raw, end: at + 1 };
-    }
+    if (code === BACKSLASH) at += 1;
+    else if (code === QUOTE) return { text: unescaped(line.slice(start + 1, at)), end: at + 1 };
   }
   return null;
 }
 
+const isWordCode = (code: number): boolean =>
+  (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
+
 function bareLabelName(line: string, start: number): Piece | null {
   let end = start;
-  for (; end < line.length; end += 1) {
-    const code = line.charCodeAt(end);
-    if (code === EQUALS || isBlank(code)) break;
-  }
-  const text = line.slice(start, end);
-  return LABEL_NAME.test(text) ? { text, end } : null;
+  while (isWordCode(line.charCodeAt(end))) end += 1;
+  const first = line.charCodeAt(start);
+  const startsWithDigit = first >= 0x30 && first <= 0x39;
+  return end === start || startsWithDigit ? null : { text: line.slice(start, end), end };
 }
 
 interface LabelBlock {

@@ -45,11 +45,23 @@ const HASH = 0x23;
 const OPEN = 0x7b;
 const COMMENT = /^#[ \t]+(TYPE|EOF)(?:[ \t]+(?:"((?:[^"\\]|\\.)*)"|(\S+))[ \t]+(\S+))?[ \t]*$/;
 
-const seriesKey = (sample: Sample): string =>
+/** The label set as one text, whatever its order on the page. Most writers sort, so that sorting again is rare. */
+function seriesKey(sample: Sample): string {
+  let key = '';
+  let last = '';
+  for (const [name, value] of sample.labels) {
+    if (name < last) return sortedKey(sample);
+    key += `${name}\u0001${value}\u0002`;
+    last = name;
+  }
+  return key;
+}
+
+const sortedKey = (sample: Sample): string =>
   [...sample.labels]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, value]) => `${name}\u0001${value}`)
-    .join('\u0002');
+    .map(([name, value]) => `${name}\u0001${value}\u0002`)
+    .join('');
 
 /** The state of one page; a class because it is fed over time. */
 class PageParser implements ExpositionParser {
@@ -62,6 +74,7 @@ class PageParser implements ExpositionParser {
   private overlong = false;
   private lastName = '';
   private lastWanted = false;
+  private lastNoted = false;
   private counts = { malformed: 0, lines: 0, duplicates: 0, held: 0, sniffed: 0, sniffedGood: 0, bytes: 0 };
   private eof = false;
   private dataAfterEof = false;
@@ -153,10 +166,11 @@ class PageParser implements ExpositionParser {
       const stop = Math.min(nameEnd(text, start), end);
       this.lastName = text.slice(start, stop);
       this.lastWanted = this.options.wants(this.lastName);
+      this.lastNoted = false;
     }
     const sniffing = this.counts.sniffed < SNIFFED_LINES;
     if (!isQuotedName && !this.lastWanted && !sniffing) {
-      this.note(this.lastName);
+      this.noteRun();
       return;
     }
     const sample = parseSampleLine(text.slice(start, end), this.options.format);
@@ -168,8 +182,16 @@ class PageParser implements ExpositionParser {
       this.counts.malformed += 1;
       return;
     }
-    this.note(sample.name);
+    if (isQuotedName) this.note(sample.name);
+    else this.noteRun();
     if (isQuotedName ? this.options.wants(sample.name) : this.lastWanted) this.hold(sample);
+  }
+
+  /** Remembers the name of the current run of lines, once. */
+  private noteRun(): void {
+    if (this.lastNoted) return;
+    this.lastNoted = true;
+    this.note(this.lastName);
   }
 
   private note(name: string): void {
