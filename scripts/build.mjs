@@ -29,7 +29,8 @@ const pageFiles = Object.fromEntries(
 
 await build({
   entryPoints: [new URL('../src/main.ts', import.meta.url).pathname],
-  outfile: new URL('../dist/inference-probe.mjs', import.meta.url).pathname,
+  // Tests build into a folder of their own: `node scripts/build.mjs FILE`.
+  outfile: process.argv[2] ?? new URL('../dist/inference-probe.mjs', import.meta.url).pathname,
   bundle: true,
   platform: 'node',
   format: 'esm',

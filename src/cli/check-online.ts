@@ -1,10 +1,17 @@
-import { combineFacts } from '../app/endpoint.ts';
+import { createAsk } from '../app/ask.ts';
+import { combineFacts } from '../app/endpoint-facts.ts';
 import { FACTORIES } from '../app/factories.ts';
+import { createLimiter } from '../app/limiter.ts';
 import { keyOf, liveHeaders } from '../app/secrets.ts';
 import type { Clock } from '../clock.ts';
 import type { TargetConfig } from '../config/types.ts';
 import type { Logger } from '../log.ts';
-import { seconds } from '../units.ts';
+
+export interface OnlineDependencies {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
 
 /** What an endpoint says of itself. */
 export interface OnlineFacts {
@@ -14,13 +21,11 @@ export interface OnlineFacts {
   readonly kvCapacityTokens: number | null;
 }
 
-const ASK_TIMEOUT = seconds(3);
-
 async function kvCapacity(
   target: TargetConfig,
   engine: TargetConfig['engine'],
   metricsUrl: URL | null,
-  deps: { readonly clock: Clock; readonly log: Logger },
+  deps: OnlineDependencies,
 ): Promise<number | null> {
   if (!target.metrics.enabled || metricsUrl === null) return null;
   const { metrics } = target;
@@ -56,24 +61,10 @@ async function kvCapacity(
 }
 
 /** Asks an endpoint what it is, without making it generate a token, and compares that with the configuration. */
-export async function askTarget(
-  target: TargetConfig,
-  deps: { readonly clock: Clock; readonly log: Logger },
-): Promise<OnlineFacts> {
-  const found = await FACTORIES.discover(
-    {
-      url: target.url,
-      apiKey: () => keyOf(target),
-      headers: liveHeaders(() => target),
-      engine: target.engine,
-      metricsUrl: target.metrics.metricsUrl,
-      timeoutSeconds: ASK_TIMEOUT,
-      tls: target.connection,
-    },
-    deps,
-  ).catch((error: unknown) => (error instanceof Error ? error.name : 'error'));
-  if (typeof found === 'string')
-    return { findings: [`could not be asked (${found})`], warnings: [], kvCapacityTokens: null };
+export async function askTarget(target: TargetConfig, deps: OnlineDependencies): Promise<OnlineFacts> {
+  const ask = createAsk({ ...deps, factories: FACTORIES, limiter: createLimiter(1), target: () => target });
+  const found = await ask(true, deps.signal);
+  if (found === null) return { findings: ['could not be asked'], warnings: [], kvCapacityTokens: null };
   const facts = combineFacts(target, found, null);
   const warnings: string[] = [];
   if (target.model !== 'auto' && found.models.length > 0 && !found.models.includes(target.model)) {

@@ -18,7 +18,7 @@ export async function check(flags: CheckFlags, context: CliContext): Promise<Exi
   if (flags.online) {
     const { askTarget } = await import('./check-online.ts');
     for (const target of config.targets) {
-      if (!context.stop.aborted) online.set(target.name, await askTarget(target, { clock: context.clock, log }));
+      online.set(target.name, await askTarget(target, { clock: context.clock, log, signal: context.stop }));
     }
   }
   context.out(renderCheck({ config, warnings: issues, series: estimateSeries(config), online }));

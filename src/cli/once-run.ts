@@ -1,12 +1,11 @@
-import { combineFacts, type EndpointFacts } from '../app/endpoint.ts';
+import { createAsk } from '../app/ask.ts';
+import { combineFacts, type EndpointFacts } from '../app/endpoint-facts.ts';
 import { createExchange } from '../app/exchange.ts';
 import { FACTORIES } from '../app/factories.ts';
+import { createLimiter } from '../app/limiter.ts';
 import { createProbers } from '../app/probers.ts';
 import { createSampling, type Sampling } from '../app/sampling.ts';
-import { keyOf, liveHeaders } from '../app/secrets.ts';
 import { type Clock, sleep } from '../clock.ts';
-import type { TargetConfig } from '../config/types.ts';
-import type { Discovery } from '../engine/types.ts';
 import type { Logger } from '../log.ts';
 import type { ProbeOutcome } from '../probe/outcome.ts';
 import type { EngineIdentity, FinishedProbe } from '../record.ts';
@@ -28,26 +27,11 @@ export interface OnceResult {
   readonly modelKnown: boolean;
 }
 
-const ASK_TIMEOUT = seconds(3);
 // The evidence for a cause begins with a sample from before the probe; a page that takes longer is done without.
 const FIRST_SAMPLE_WAIT = seconds(1.5);
 const LOOK_EVERY = seconds(0.02);
 /** Sent where no model is known: an endpoint that cannot be reached is found out about all the same. */
 const NO_MODEL = 'unknown';
-
-const ask = (target: TargetConfig, deps: OnceDependencies): Promise<Discovery | null> =>
-  FACTORIES.discover(
-    {
-      url: target.url,
-      apiKey: () => keyOf(target),
-      headers: liveHeaders(() => target),
-      engine: target.engine,
-      metricsUrl: target.metrics.metricsUrl,
-      timeoutSeconds: ASK_TIMEOUT,
-      tls: target.connection,
-    },
-    deps,
-  ).catch(() => null);
 
 async function firstSample(
   sampling: Sampling,
@@ -75,7 +59,7 @@ export async function runOnce(
   deps: OnceDependencies,
 ): Promise<OnceResult | null> {
   const base = { ...deps, factories: FACTORIES, target: () => target };
-  const found = await ask(target, deps);
+  const found = await createAsk({ ...base, limiter: createLimiter(1) })(true, deps.signal);
   const facts = combineFacts(target, found, null);
   const resolved = { ...facts, model: facts.model ?? NO_MODEL };
   const sampling = createSampling(base);

@@ -136,10 +136,12 @@ function buildProgram(context: CliContext, done: (code: ExitCode) => void): Comm
   return program;
 }
 
+const GLOBAL_FLAGS = ['--version', '--help', '-h'];
+
 /** Commander would hand an unknown command to `serve` and complain of too many arguments. */
 function checkCommand(word: string, program: Command): void {
   const names = [...program.commands.map((command) => command.name()), 'help'];
-  if (word === '' || word.startsWith('-') || names.includes(word)) return;
+  if (word.startsWith('-') || names.includes(word)) return;
   const near = nearest(word, names);
   const advice = near === null ? `there are ${names.join(', ')}` : `did you mean ${near}?`;
   throw new ProbeExporterError('USAGE', `${JSON.stringify(word)} is not a command; ${advice}`);
@@ -165,9 +167,12 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
   const program = buildProgram(context, (result) => {
     code = result;
   });
+  const [first = ''] = argv;
+  // Said out loud, because commander suggests nothing for a mistyped flag of a default command.
+  const words = first === '' || (first.startsWith('-') && !GLOBAL_FLAGS.includes(first)) ? ['serve', ...argv] : argv;
   try {
-    checkCommand(argv[0] ?? '', program);
-    await program.parseAsync(argv, { from: 'user' });
+    checkCommand(words[0] ?? '', program);
+    await program.parseAsync(words, { from: 'user' });
     return code;
   } catch (error) {
     return tell(error, context);

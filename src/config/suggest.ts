@@ -24,7 +24,8 @@ const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_. ]/g,
 /** The candidate that a mistyped word most likely means; null when none is near. */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   const spelled = plain(word).slice(0, 64);
-  const limit = Math.max(1, Math.floor(spelled.length / 3));
+  // Of a word of one or two letters every other one would be near.
+  const limit = spelled.length < 3 ? 0 : Math.max(1, Math.floor(spelled.length / 3));
   let best: string | null = null;
   let bestDistance = limit + 1;
   for (const candidate of candidates) {
