@@ -8,22 +8,23 @@ const MOST_BODY_BYTES = 4096;
 /** Throws request bodies away as they come, and hangs up on one that does not end. */
 export const discardBody: RequestHandler = (request, response, next) => {
   let bytes = 0;
-  const declared = Number(request.headers['content-length'] ?? 0);
   const refuse = (): void => {
+    request.off('data', count);
+    // The answer may be on its way already; then all that is left is to hang up.
+    if (response.headersSent) {
+      request.socket.destroy();
+      return;
+    }
     response.setHeader('Connection', 'close');
-    if (!response.headersSent) sendText(response, 413, 'request body too large');
-    request.destroy();
-  };
-  if (declared > MOST_BODY_BYTES) {
-    response.setHeader('Connection', 'close');
+    response.once('finish', () => request.socket.destroy());
     sendText(response, 413, 'request body too large');
-    response.once('finish', () => request.destroy());
-    return;
-  }
-  request.on('data', (chunk: Buffer) => {
+  };
+  const count = (chunk: Buffer): void => {
     bytes += chunk.length;
     if (bytes > MOST_BODY_BYTES) refuse();
-  });
+  };
+  if (Number(request.headers['content-length'] ?? 0) > MOST_BODY_BYTES) return refuse();
+  request.on('data', count);
   next();
 };
 

@@ -4,7 +4,7 @@ import type { ReloadOutcome } from '../config/reload.ts';
 import type { WebSettings } from '../config/types.ts';
 import type { Logger } from '../log.ts';
 import { toRecord } from '../record.ts';
-import { discardBody, methodNotAllowed, sameOriginOnly } from './guards.ts';
+import { methodNotAllowed, sameOriginOnly } from './guards.ts';
 import { sendJson, sendText } from './headers.ts';
 import { type LiveSources, liveJson } from './live.ts';
 import { PAGE_FILES, type PageFile, readPageFile } from './page/assets.ts';
@@ -115,7 +115,7 @@ function addActions(router: Router, options: RouteOptions, deps: RouteDependenci
   const { reload, pause, resume } = deps.actions;
   router
     .route('/-/reload')
-    .post(discardBody, sameOriginOnly, async (_request, response) => {
+    .post(sameOriginOnly, async (_request, response) => {
       if (!options.web.enableReload || reload === undefined) return sendText(response, 403, 'reloading is not enabled');
       const outcome = await reload();
       sendText(response, outcome.ok ? 200 : 500, outcome.ok ? 'configuration reloaded' : outcome.message);
@@ -127,7 +127,7 @@ function addActions(router: Router, options: RouteOptions, deps: RouteDependenci
   ] as const) {
     router
       .route(path)
-      .post(discardBody, sameOriginOnly, (request, response) => {
+      .post(sameOriginOnly, (request, response) => {
         if (!options.web.enablePause || act === undefined) return sendText(response, 403, 'pausing is not enabled');
         const target = text(request.query.target) ?? null;
         if (!act(target)) return sendText(response, 404, 'no such target');

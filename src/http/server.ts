@@ -90,9 +90,10 @@ function createApp(
   app.set('etag', false);
   app.set('query parser', 'simple');
   app.use(securityHeaders(access.headers));
+  app.use(discardBody);
   app.use(access.authenticate);
   app.use(createRoutes(options, deps));
-  app.use(discardBody, notFound);
+  app.use(notFound);
   app.use(errorHandler(deps.log));
   return app;
 }
