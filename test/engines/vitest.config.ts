@@ -10,7 +10,7 @@ export default defineConfig({
     sequence: { concurrent: false },
     reporters: reporters('engines'),
     testTimeout: 180_000,
-    hookTimeout: 400_000,
+    hookTimeout: 800_000,
     teardownTimeout: 60_000,
   },
 });

@@ -54,7 +54,7 @@ export async function startVllm(options: EngineOptions): Promise<RunningEngine> 
     ],
     env: { ...OFFLINE, VLLM_CPU_KVCACHE_SPACE: '1' },
     ready: answers(`${url}/health`),
-    readySeconds: 300,
+    readySeconds: 600,
     stopSeconds: 15,
   });
   return { url, metricsUrl: `${url}/metrics`, model: 'tiny', process, stop: process.stop };
@@ -78,7 +78,7 @@ export async function startSglang(options: EngineOptions): Promise<RunningEngine
     env: { ...OFFLINE, SGLANG_USE_CPU_ENGINE: '1', OMP_NUM_THREADS: '1' },
     // Not /health: SGLang's makes a token.
     ready: answers(`${url}/v1/models`),
-    readySeconds: 300,
+    readySeconds: 600,
     stopSeconds: 20,
   });
   return { url, metricsUrl: `${url}/metrics`, model: 'tiny', process, stop: process.stop };
