@@ -17,8 +17,8 @@ import { asNumber, asPercent, asTime, DASH, plural, withInterval } from './repor
 import type { Elimination, EngineFigures, LatencyFigures, Quantiles, Summary } from './summary-types.ts';
 import type { Arrival, EngineRecord, RequestRecord, RunMetadata } from './types.ts';
 
-/** Everything that a run left. */
-export interface RunRecords {
+/** What the report of a run shows. */
+export interface RunView {
   readonly metadata: RunMetadata;
   readonly summary: Summary;
   readonly requests: readonly RequestRecord[];
@@ -225,7 +225,7 @@ function endNotice(metadata: RunMetadata): readonly Block[] {
 }
 
 /** The report of one run. */
-export function runDocument(records: RunRecords): ReportDocument {
+export function runDocument(records: RunView): ReportDocument {
   const { metadata, summary, requests, engine } = records;
   const verdict = VERDICTS[summary.verdict];
   const flagged = summary.timeline.filter((slot) => slot.flagged).length;
