@@ -89,6 +89,22 @@ ${parts.variables}
 A variable that is set to nothing counts as not set. Variables that begin with \`INFERENCE_PROBE_\` and are none of these
 give a warning.
 
+## Flags
+
+| flag | of | meaning |
+|---|---|---|
+| \`--config.file PATH\` | \`serve\`, \`check\`, \`once\` | The configuration file. |
+| \`--config.check\` | \`serve\` | Check the configuration and exit, like the command \`check\`. |
+| \`--web.listen-address ADDRESS\` | \`serve\`, \`check\`, \`demo\` | Like \`web.listen_address\`. |
+| \`--web.telemetry-path PATH\` | \`serve\`, \`check\` | Like \`web.telemetry_path\`. |
+| \`--web.config.file PATH\` | \`serve\`, \`check\` | Like \`web.web_config_file\`. |
+| \`--log.level LEVEL\` | \`serve\`, \`check\`, \`demo\` | Like \`log.level\`. |
+| \`--log.format FORMAT\` | \`serve\`, \`check\` | Like \`log.format\`. |
+| \`--online\` | \`check\` | Ask the endpoints too: engine, model, KV capacity. Nothing is made to generate. |
+
+\`inference-probe COMMAND --help\` lists all flags of a command. Exit codes: 0 done, 1 a failed probe or a configuration that
+cannot be used, 2 a wrong command line (of \`once\` also a configuration that cannot be used).
+
 ## What is checked beside kinds and keys
 
 Errors: two targets or two profiles of one name; \`every\` with \`schedule\`; a cron expression that is none; \`jitter\` not below

@@ -23,7 +23,7 @@ const COMMANDS = {
 };
 
 /** In the manner of Prometheus' own programs. */
-export function versionText(): string {
+function versionText(): string {
   const { version, revision } = buildVersion();
   return `inference-probe, version ${version} (revision: ${revision})\n  node version: ${process.version}\n  platform:     ${process.platform}/${process.arch}`;
 }

@@ -1,5 +1,5 @@
 /** Breaks text into lines of at most `width` characters between words; a longer word gets a line of its own. */
-export function wrap(text: string, width: number): readonly string[] {
+function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {

@@ -118,7 +118,7 @@ const failure = (file: string, message: string, place = file): ParsedDocument =>
 });
 
 /** Bytes to text: UTF-8 with or without a byte order mark, whatever the line ends. Null when it is not UTF-8. */
-export function decodeText(bytes: Uint8Array): string | null {
+function decodeText(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {

@@ -7,8 +7,8 @@ import type { RawConnection } from '../schema/target.ts';
 import { readProxyUrl } from './url.ts';
 
 type RawTls = NonNullable<RawConnection['tls']>;
-export type TlsFileKey = 'ca_file' | 'cert_file' | 'key_file';
-export const TLS_FILE_KEYS = ['ca_file', 'cert_file', 'key_file'] as const satisfies readonly TlsFileKey[];
+type TlsFileKey = 'ca_file' | 'cert_file' | 'key_file';
+const TLS_FILE_KEYS = ['ca_file', 'cert_file', 'key_file'] as const satisfies readonly TlsFileKey[];
 
 export interface ConnectionDeps {
   /** Directory that relative paths start from. */

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { bundle, type Finished, type ProcessEnvironment, type Running, start } from '../../support/bundle.ts';
 
 const TARGET = 'targets:\n  - name: a\n    url: http://127.0.0.1:1\n';
+
+// A process namespace of its own needs a privilege that not every machine gives; vitest shows the test as skipped there.
+const CAN_UNSHARE = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0;
 
 let program: string;
 let directory = '';
@@ -16,7 +20,7 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'inference-probe-cli-'));
 }, 120_000);
 afterEach(() => {
-  for (const process of running.splice(0)) process.dispose();
+  for (const child of running.splice(0)) child.dispose();
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -70,40 +74,59 @@ describe('the shipped program', () => {
 describe('serve', () => {
   const serve = (args: readonly string[], environment: ProcessEnvironment = {}): Running =>
     launch(['serve', '--web.listen-address=127.0.0.1:0', ...args], environment);
-  const address = async (process: Running): Promise<string> => {
-    const [, port] = await process.saying(/"port":(\d+)/);
+  const address = async (child: Running): Promise<string> => {
+    const [, port] = await child.saying(/"port":(\d+)/);
     return `http://127.0.0.1:${port}`;
   };
 
   it('listens, is ready although its target is not there, and ends in good order on SIGTERM', async () => {
-    const process = serve([], { INFERENCE_PROBE_TARGET_URL: 'http://127.0.0.1:1', INFERENCE_PROBE_MODEL: 'm' });
-    const base = await address(process);
+    const child = serve([], { INFERENCE_PROBE_TARGET_URL: 'http://127.0.0.1:1', INFERENCE_PROBE_MODEL: 'm' });
+    const base = await address(child);
     const healthy = await fetch(`${base}/-/healthy`);
     const metrics = await (await fetch(`${base}/metrics`)).text();
     expect(healthy.status).toBe(200);
     expect(metrics).toContain('inference_probe_attempts_total{target="engine",model="m",profile="cold"} 0');
     const asked = performance.now();
-    process.signal('SIGTERM');
-    expect((await process.finished()).code).toBe(0);
+    child.signal('SIGTERM');
+    expect((await child.finished()).code).toBe(0);
     expect(performance.now() - asked).toBeLessThan(5000);
+  });
+
+  it.skipIf(!CAN_UNSHARE)('G-163: as PID 1 of a container it ends within two seconds of SIGTERM', async () => {
+    const outer = start('unshare', [
+      '--pid',
+      '--fork',
+      '--kill-child',
+      process.execPath,
+      program,
+      'serve',
+      '--web.listen-address=127.0.0.1:0',
+    ]);
+    running.push(outer);
+    await outer.saying(/"msg":"listening"/);
+    const inner = Number(readFileSync(`/proc/${outer.pid}/task/${outer.pid}/children`, 'utf8'));
+    const asked = performance.now();
+    process.kill(inner, 'SIGTERM');
+    expect((await outer.finished()).code).toBe(0);
+    expect(performance.now() - asked).toBeLessThan(2000);
   });
 
   it('reloads on SIGHUP, and keeps what is running when the new file is wrong', async () => {
     const path = file('live.yml', TARGET);
-    const process = serve(['--config.file', path]);
-    const base = await address(process);
+    const child = serve(['--config.file', path]);
+    const base = await address(child);
     const config = async (): Promise<string> => (await fetch(`${base}/config`)).text();
     expect(await config()).toContain('name: a');
     file('live.yml', 'targets: []\n');
-    process.signal('SIGHUP');
-    await process.saying(/configuration not reloaded, the running one stays/);
+    child.signal('SIGHUP');
+    await child.saying(/configuration not reloaded, the running one stays/);
     expect(await config()).toContain('name: a');
     expect(await (await fetch(`${base}/metrics`)).text()).toContain(
       'inference_probe_exporter_config_last_reload_successful 0',
     );
     file('live.yml', TARGET.replace('name: a', 'name: b'));
-    process.signal('SIGHUP');
-    await process.saying(/configuration reloaded/);
+    child.signal('SIGHUP');
+    await child.saying(/configuration reloaded/);
     expect(await config()).toContain('name: b');
     expect(await (await fetch(`${base}/metrics`)).text()).toContain(
       'inference_probe_exporter_config_last_reload_successful 1',
@@ -112,8 +135,8 @@ describe('serve', () => {
 
   it('reloads on request', async () => {
     const path = file('asked.yml', TARGET);
-    const process = serve(['--config.file', path]);
-    const base = await address(process);
+    const child = serve(['--config.file', path]);
+    const base = await address(child);
     expect((await fetch(`${base}/-/reload`, { method: 'POST' })).status).toBe(200);
     file('asked.yml', 'targets: 5\n');
     const refused = await fetch(`${base}/-/reload`, { method: 'POST' });
@@ -122,12 +145,12 @@ describe('serve', () => {
   });
 
   it('logs what is weak about its configuration, with the place', async () => {
-    const process = serve([
+    const child = serve([
       '--log.format=logfmt',
       '--config.file',
       file('weak-live.yml', `profiles: [{name: cold, every: 30s, max_tokens: 8}]\n${TARGET}`),
     ]);
-    await process.saying(/level=warn .*key=profiles\[0\]\.max_tokens .*msg="weak configuration"/);
+    await child.saying(/level=warn .*key=profiles\[0\]\.max_tokens .*msg="weak configuration"/);
   });
 
   it('exits with 1 when its port is taken', async () => {
@@ -144,22 +167,22 @@ describe('serve', () => {
 
 describe('simulate and demo', () => {
   it('simulate prints its address and ends on SIGINT', async () => {
-    const process = launch(['simulate', '--port', '0', '--model', 'toy']);
-    const [, url] = await process.saying(/simulated engine: (http:\S+) \(model toy\)/);
+    const child = launch(['simulate', '--port', '0', '--model', 'toy']);
+    const [, url] = await child.saying(/simulated engine: (http:\S+) \(model toy\)/);
     expect(await (await fetch(`${url}/v1/models`)).text()).toContain('toy');
-    process.signal('SIGINT');
-    expect((await process.finished()).code).toBe(0);
+    child.signal('SIGINT');
+    expect((await child.finished()).code).toBe(0);
   });
 
   it('demo starts an engine and an exporter that probes it, and Ctrl-C ends both', async () => {
-    const process = launch(['demo', '--web.listen-address=127.0.0.1:0']);
-    const [, page] = await process.saying(/live page\s+(http:\S+)/);
-    const [, engine] = await process.saying(/simulated engine\s+(http:\S+)/);
-    await process.saying(/first probe is good/);
+    const child = launch(['demo', '--web.listen-address=127.0.0.1:0']);
+    const [, page] = await child.saying(/live page\s+(http:\S+)/);
+    const [, engine] = await child.saying(/simulated engine\s+(http:\S+)/);
+    await child.saying(/first probe is good/);
     const metrics = await (await fetch(`${page}metrics`)).text();
     expect(metrics).toContain('inference_engine_up{target="demo"} 1');
-    process.signal('SIGINT');
-    expect((await process.finished()).code).toBe(0);
+    child.signal('SIGINT');
+    expect((await child.finished()).code).toBe(0);
     await expect(fetch(`${engine}/health`)).rejects.toThrow();
   });
 });
