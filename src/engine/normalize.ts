@@ -94,6 +94,23 @@ class SeriesTable {
   all(): readonly PageSeries[] {
     return [...this.byKey.values()];
   }
+
+  /**
+   * Gives what names no model to the one model that there is. Of several models it stays apart: nobody knows whose it
+   * is.
+   */
+  adopt(): void {
+    for (const orphan of this.all().filter(({ model }) => model === '')) {
+      const named = this.all().filter(({ model, dpRank }) => model !== '' && dpRank === orphan.dpRank);
+      const [only] = named;
+      if (only === undefined || named.length > 1) continue;
+      Object.assign(only.gauges, { ...orphan.gauges, ...only.gauges });
+      Object.assign(only.counters, { ...orphan.counters, ...only.counters });
+      Object.assign(only.histograms, { ...orphan.histograms, ...only.histograms });
+      Object.assign(only.waitingByReason, { ...orphan.waitingByReason, ...only.waitingByReason });
+      this.byKey.delete(keyText(orphan));
+    }
+  }
 }
 
 function usageOf(page: PageSamples, source: Source): readonly Joined[] {
@@ -228,6 +245,7 @@ export function normalizePage(
   const sinceReport = readCounters(page, table, sources);
   if (options.histograms) readHistograms(page, table, sources);
   readWaitingReasons(page, table);
+  table.adopt();
   readCapacity(page, table, sources);
   const progress = readProgress(page, table);
   const filled = anchor === null ? table.all().length > 0 : page.of(anchor).length > 0;

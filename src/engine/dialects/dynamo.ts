@@ -13,10 +13,12 @@ export const dynamoFrontend: Dialect = {
   prefixes: ['dynamo_frontend_'],
   gauges: {
     requests_running: [{ name: 'active_requests' }, { name: 'inflight_requests' }],
-    // Everything before the first token, prefill included.
+    // Everything before the first token, prefill included. The stages name no model.
     requests_waiting: [{ name: 'stage_requests' }, { name: 'queued_requests' }],
   },
   counters: {
+    prefix_cache_queries: [{ name: 'input_sequence_tokens_sum' }],
+    prefix_cache_hits: [{ name: 'cached_tokens_sum' }],
     prompt_tokens: [{ name: 'input_sequence_tokens_sum' }],
     generation_tokens: [{ name: 'output_tokens_total' }],
   },
@@ -30,13 +32,19 @@ export const dynamoFrontend: Dialect = {
   lazy: [
     'requests_running',
     'requests_waiting',
+    'prefix_cache_queries',
+    'prefix_cache_hits',
     'prompt_tokens',
     'generation_tokens',
     'ttft',
     'inter_token_latency',
     'e2e',
   ],
-  progress: [{ name: 'output_tokens_total' }, { name: 'input_sequence_tokens_sum' }],
+  progress: [
+    { name: 'output_tokens_total' },
+    { name: 'input_sequence_tokens_sum' },
+    { name: 'inter_token_latency_seconds_count' },
+  ],
   cacheGauges: ['model_total_kv_blocks', 'model_kv_cache_block_size', 'model_context_length', 'model_max_num_seqs'],
 };
 

@@ -231,12 +231,12 @@ const TABLE: readonly Expected[] = [
       {
         model: 'tiny',
         gauges: [null, 9, 3],
-        counters: { prompt_tokens: 352, generation_tokens: 812 },
+        counters: { prefix_cache_queries: 352, prompt_tokens: 352, generation_tokens: 812 },
         capacity: 1_024,
         histograms: { ttft: [11, 1.75] },
       },
     ],
-    unsupported: ['kv_cache_usage_ratio', 'preemptions', ...NO_PREFIX_CACHE, 'queue_time'],
+    unsupported: ['kv_cache_usage_ratio', 'preemptions', 'queue_time'],
   },
   {
     page: 'ray-serve-handwritten/metrics',

@@ -173,6 +173,21 @@ describe('labels', () => {
     expect(onlySeries(normalized(line('true', 122) + line('false', 49))).counters.prompt_tokens).toBe(171);
   });
 
+  it('that name no model belong to the one model that there is, and to nobody where there are several', () => {
+    const model = (name: string): string => `dynamo_frontend_active_requests{model="${name}"} 4\n`;
+    const stages = 'dynamo_frontend_stage_requests{phase="",stage="route"} 2\n';
+    expect(onlySeries(normalized(model('a') + stages))).toMatchObject({
+      model: 'a',
+      gauges: { requests_running: 4, requests_waiting: 2 },
+    });
+    const several = normalized(model('a') + model('b') + stages).series;
+    expect(several.map((series) => [series.model, series.gauges.requests_waiting ?? null])).toEqual([
+      ['a', null],
+      ['b', null],
+      ['', 2],
+    ]);
+  });
+
   it('are bounded: a page of a thousand models is cut', () => {
     const lines = Array.from({ length: 1_000 }, (_, index) => `vllm:num_requests_running{model_name="m${index}"} 1\n`);
     expect(normalized(lines.join('')).series).toHaveLength(200);

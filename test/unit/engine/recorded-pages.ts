@@ -143,6 +143,9 @@ export const DYNAMO_PAGES: Readonly<Record<string, readonly Row[]>> = {
   'dynamo-1.6.1-mocker/worker-after': [['0', 0.515625, 2, 0, 26, null, null, null, null, null, 18, 0.626574701]],
   // Before the engine's families are born; no model is named yet.
   'dynamo-1.6.1-mocker/worker-idle': [['', null, 0, null, null, null, null, null, null, null, null, null]],
+  // Its stages name no model, and there is one. Cached tokens are counted when a request ends.
+  'dynamo-1.6.1-mocker/frontend-load': [['', null, 14, 0, null, 756, 0, 756, 1332, 1024, 14, 0.707013125]],
+  'dynamo-1.6.1-mocker/frontend-after': [['', null, 0, 0, null, 756, 576, 756, 3500, 1024, 14, 0.707013125]],
   // 64 blocks of 16 tokens.
   'dynamo-1.6.1-mocker/frontend-idle': [['', null, null, null, null, null, null, null, null, 1024, null, null]],
 };
