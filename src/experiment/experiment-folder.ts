@@ -1,0 +1,129 @@
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { ProbeExporterError } from '../errors.ts';
+
+const MANIFEST = 'experiment.json';
+const NOTES = 'notes.jsonl';
+
+/** Something that happened to a cell: why it is missing, or what to know of it. */
+export interface ExperimentNote {
+  readonly cell: string;
+  readonly message: string;
+}
+
+export interface ExperimentFolder {
+  readonly path: string;
+  /** Cells that were measured completely before: a run that goes on. */
+  readonly resumed: boolean;
+  /** Folder of a cell. */
+  cell(name: string): string;
+  note(note: ExperimentNote): void;
+}
+
+const usage = (message: string, cause?: unknown): ProbeExporterError =>
+  new ProbeExporterError('USAGE', message, cause === undefined ? {} : { cause });
+
+/** Errors of the disk in words. */
+export function diskError(error: unknown, path: string): ProbeExporterError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  const meaning: Readonly<Record<string, string>> = {
+    ENOSPC: 'the disk is full; free some space and start again with the same --out: what is complete is kept',
+    EACCES: 'no permission to write there',
+    EROFS: 'the file system is read-only',
+    ENOTDIR: 'a part of the path is a file',
+  };
+  return usage(`${path} cannot be written: ${meaning[code] ?? code}`, error);
+}
+
+/** Through a file beside it, so that a crash leaves the old one or the new one, never half of one. */
+export function writeWhole(file: string, text: string): void {
+  try {
+    writeFileSync(`${file}.part`, text);
+    renameSync(`${file}.part`, file);
+  } catch (error) {
+    throw diskError(error, file);
+  }
+}
+
+/** The plan in a folder; null when there is none. @throws USAGE when it cannot be read */
+export function readManifest(path: string): unknown {
+  const file = join(path, MANIFEST);
+  if (!existsSync(file)) return null;
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as unknown;
+  } catch (error) {
+    throw usage(`${file} cannot be read as JSON`, error);
+  }
+}
+
+export function readNotes(path: string): readonly ExperimentNote[] {
+  const file = join(path, NOTES);
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      try {
+        return [JSON.parse(line) as ExperimentNote];
+      } catch {
+        // The last line of a crash.
+        return [];
+      }
+    });
+}
+
+/**
+ * Opens a folder for an experiment: a new one, or one in which the same experiment was begun before.
+ *
+ * @throws ProbeExporterError USAGE: another experiment or other files are there, or it cannot be written
+ */
+export function openExperiment(path: string, plan: unknown): ExperimentFolder {
+  const before = readManifest(path);
+  const wanted = JSON.parse(JSON.stringify(plan)) as unknown;
+  if (before !== null && !isDeepStrictEqual(before, wanted))
+    throw usage(
+      `${path} holds another experiment: give a new folder with --out, or the same settings to go on with it`,
+    );
+  try {
+    if (before === null && existsSync(path) && readdirSync(path).length > 0)
+      throw usage(`${path} holds other files: give a new folder with --out`);
+    mkdirSync(join(path, 'runs'), { recursive: true });
+  } catch (error) {
+    throw error instanceof ProbeExporterError ? error : diskError(error, path);
+  }
+  if (before === null) writeWhole(join(path, MANIFEST), `${JSON.stringify(wanted, null, 2)}\n`);
+  return {
+    path,
+    resumed: before !== null,
+    cell: (name) => join(path, 'runs', name),
+    note: (note) => {
+      try {
+        appendFileSync(join(path, NOTES), `${JSON.stringify(note)}\n`);
+      } catch (error) {
+        throw diskError(error, join(path, NOTES));
+      }
+    },
+  };
+}
+
+/** Whether a cell was measured to its end. */
+export function isComplete(folder: string): boolean {
+  try {
+    const { ended } = JSON.parse(readFileSync(join(folder, 'metadata.json'), 'utf8')) as { readonly ended?: unknown };
+    return ended === 'complete';
+  } catch {
+    return false;
+  }
+}
+
+/** Moves what an earlier, unfinished run of a cell left out of the way: it is no result, but nothing is thrown away. */
+export function setAside(folder: string): void {
+  if (!existsSync(folder)) return;
+  let number = 1;
+  while (existsSync(`${folder}.unfinished-${number}`)) number += 1;
+  try {
+    renameSync(folder, `${folder}.unfinished-${number}`);
+  } catch (error) {
+    throw diskError(error, folder);
+  }
+}
