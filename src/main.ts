@@ -35,7 +35,8 @@ const context: CliContext = {
   terminal: {
     // https://no-color.org: any value but an empty one counts.
     colour: process.stdout.isTTY === true && (process.env.NO_COLOR ?? '') === '' && process.env.TERM !== 'dumb',
-    columns: process.stdout.columns ?? 80,
+    // A terminal that does not know its width says 0.
+    columns: process.stdout.columns || 80,
   },
   stop: stopSignal(),
   onHangup,

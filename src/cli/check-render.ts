@@ -43,7 +43,7 @@ function describeKv(target: TargetConfig, told: number | null): readonly string[
   const profiles = target.profiles.map((profile) => {
     const tokens = tokensPerProbe(profile);
     const share = (shareOfOneMore(capacity.tokens, tokens) * 100).toPrecision(2);
-    return `    ${profile.profile.name}: ${humanCount(sequencesThatFit(capacity.tokens, tokens))} sequences of ${humanCount(tokens)} tokens fit; one takes ${share} %`;
+    return `    ${profile.profile.name}: ${humanCount(sequencesThatFit(capacity.tokens, tokens))} probes of ${humanCount(tokens)} tokens fit at once; one takes ${share} %`;
   });
   return [`  KV cache: ${humanCount(capacity.tokens)} tokens (${capacity.from})`, ...profiles];
 }

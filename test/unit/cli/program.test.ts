@@ -77,7 +77,7 @@ describe('check', () => {
       /cold: every 30s, 136 tokens a probe, \d+ series; enough probes for p95 after 30m, p99 after 150m/,
     );
     expect(out).toContain('tokens: 16,320 an hour of 100,000, 391,680 a day of 2,000,000');
-    expect(out).toContain('cold: 10 sequences of 136 tokens fit; one takes 10 %');
+    expect(out).toContain('cold: 10 probes of 136 tokens fit at once; one takes 10 %');
     expect(out).toContain('between_tokens: 10s');
   });
 
@@ -89,7 +89,7 @@ describe('check', () => {
     // 2 x 32 layers x 8 heads x 128 x 2 bytes = 131,072 bytes a token; 1 GiB holds 8,192 tokens.
     const { out } = await run(['check', '--config.file', path]);
     expect(out).toContain('KV cache: 8,192 tokens (131,072 bytes a token)');
-    expect(out).toContain('cold: 51 sequences of 160 tokens fit; one takes 2.0 %');
+    expect(out).toContain('cold: 51 probes of 160 tokens fit at once; one takes 2.0 %');
   });
 
   it('takes the file from the environment, and flags before the file', async () => {
