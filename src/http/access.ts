@@ -5,7 +5,8 @@ import type { RequestHandler } from 'express';
 export interface WebAccess {
   /** Headers that the web configuration puts on every answer. */
   headers(): Readonly<Record<string, string>>;
-  readonly authenticate: RequestHandler;
+  /** What every request goes through, in this order. */
+  readonly guards: readonly RequestHandler[];
   createServer(options: ServerOptions, listener: RequestListener): Server;
   /** Watches the files. */
   start(): void;

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
-import type { Logger } from '../log.ts';
 import { OPEN_PATHS } from './access.ts';
 import { sendText } from './headers.ts';
 
@@ -14,7 +13,6 @@ export interface BasicAuthDependencies {
   /** The users in force: name to bcrypt hash. Empty: nobody is asked. */
   readonly users: () => ReadonlyMap<string, string>;
   readonly verify: (password: string, hash: string) => Promise<boolean>;
-  readonly log: Logger;
 }
 
 interface Credentials {

@@ -14,7 +14,7 @@ declare const __BCRYPT_SOURCE__: string | undefined;
 const bcryptSource = (): string =>
   typeof __BCRYPT_SOURCE__ === 'string'
     ? __BCRYPT_SOURCE__
-    : readFileSync(createRequire(import.meta.url).resolve('bcryptjs/umd/index.js'), 'utf8');
+    : readFileSync(createRequire(import.meta.url).resolve('bcryptjs'), 'utf8');
 
 // The thread lives only as long as it has something to do: it costs memory.
 const program = (source: string): string => `

@@ -66,7 +66,7 @@ async function shut(server: Server, deps: Pick<RouteDependencies, 'clock'>, grac
 
 const OPEN_TO_ALL: WebAccess = {
   headers: () => ({}),
-  authenticate: (_request, _response, next) => next(),
+  guards: [],
   createServer: (limits, listener) => createServer(limits, listener),
   start: () => {},
   close: async () => {},
@@ -91,7 +91,7 @@ function createApp(
   app.set('query parser', 'simple');
   app.use(securityHeaders(access.headers));
   app.use(discardBody);
-  app.use(access.authenticate);
+  for (const guard of access.guards) app.use(guard);
   app.use(createRoutes(options, deps));
   app.use(notFound);
   app.use(errorHandler(deps.log));

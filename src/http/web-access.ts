@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { SecureContextOptions } from 'node:tls';
-import type { RequestHandler } from 'express';
 import type { Clock, Timer } from '../clock.ts';
 import { type ConfigFiles, systemFiles } from '../config/files.ts';
 import type { Logger } from '../log.ts';
@@ -50,14 +49,6 @@ function fingerprint(path: string, config: WebConfig, files: ConfigFiles): strin
   return hash.digest('hex');
 }
 
-const inTurn =
-  (first: RequestHandler, second: RequestHandler): RequestHandler =>
-  (request, response, next) => {
-    first(request, response, (error?: unknown) =>
-      error === undefined ? second(request, response, next) : next(error),
-    );
-  };
-
 /**
  * Access by the rules of a web configuration in exporter-toolkit's form. Files that change are taken over while running;
  * a change that cannot be used leaves the old rules in force. Throws CONFIG_INVALID when they are unusable at the start.
@@ -103,10 +94,10 @@ export function openWebAccess(path: string, deps: WebAccessDependencies): WebAcc
 
   return {
     headers: () => inForce.config.headers,
-    authenticate: inTurn(
+    guards: [
       createRateLimit(() => inForce.config.rateLimit, clock),
-      createBasicAuth({ users: () => inForce.config.users, verify: verifier.verify, log }),
-    ),
+      createBasicAuth({ users: () => inForce.config.users, verify: verifier.verify }),
+    ],
     createServer(options, listener): Server {
       const { config, context } = inForce;
       if (config.tls === null || context === null) return createServer(options, listener);
