@@ -1,4 +1,4 @@
-import type { Agent, Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { Seconds, UnixTime } from '../units.ts';
 import { createExpositionParser, type ExpositionPage } from './exposition.ts';
@@ -142,7 +142,7 @@ const nextLocation = (response: Dispatcher.ResponseData, from: URL): URL | null 
  */
 export function createFetcher(options: FetcherOptions, deps: { readonly clock: Clock }): Fetcher {
   // Made at the first request, and anew after a TLS failure, so that renewed certificate files are read.
-  let agent: Agent | null = null;
+  let agent: Dispatcher | null = null;
   let closed = false;
   const running = new Set<AbortController>();
 
@@ -168,7 +168,7 @@ export function createFetcher(options: FetcherOptions, deps: { readonly clock: C
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
       const path = `${at.pathname}${at.search}`;
       const headers = requestHeaders(at, accept);
-      agent ??= createFetchAgent(options.tls ?? null, options.timeoutSeconds);
+      agent ??= createFetchAgent(options.tls ?? {}, options.timeoutSeconds);
       const response = await agent.request({ origin: at.origin, path, method: 'GET', headers, signal });
       const next = nextLocation(response, at);
       if (next === null) return response;

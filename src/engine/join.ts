@@ -46,7 +46,7 @@ export function matches(sample: Sample, filter: LabelFilter | undefined): boolea
 }
 
 /** What is left of the label set once model, rank and replicas are taken away: which part of the quantity it is. */
-export function partOf(sample: Sample, dialect: Dialect): string {
+function partOf(sample: Sample, dialect: Dialect): string {
   const set = new Set([...dialect.modelLabels, ...dialect.rankLabels.flat(), ...dialect.replicaLabels]);
   return [...sample.labels]
     .filter(([name]) => !set.has(name))

@@ -334,6 +334,28 @@ describe('credentials', () => {
   });
 });
 
+describe('a proxy', () => {
+  it('carries a page that only it can reach, by the whole URL', async () => {
+    const url = 'http://engine.invalid:8000/metrics';
+    const proxy = await serve({ [url]: { headers: TEXT, body: PAGE } });
+    const target = new URL(url);
+    const result = await fetcherFor(target, { tls: { proxyUrl: proxy.url.href } }).page(target, everything);
+    expect([running(result), proxy.requests]).toEqual([2, [`GET ${url}`]]);
+  });
+
+  it('is not used unless it is configured', async () => {
+    const proxy = await serve({});
+    const before = process.env.http_proxy;
+    process.env.http_proxy = proxy.url.href;
+    cleanups.push(async () => {
+      if (before === undefined) delete process.env.http_proxy;
+      else process.env.http_proxy = before;
+    });
+    expect(running(await read({ headers: TEXT, body: PAGE }))).toBe(2);
+    expect(proxy.requests).toEqual([]);
+  });
+});
+
 describe('TLS', () => {
   const file = (name: string): string => fileURLToPath(new URL(`../../fixtures/tls/${name}`, import.meta.url));
 
