@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { build } from 'esbuild';
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+const { version, dependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
 /** The commit the build is made from; a build outside a checkout (a tarball, an image layer) says "unknown". */
 function revision() {
@@ -42,6 +42,7 @@ await build({
   define: {
     __VERSION__: JSON.stringify(version),
     __REVISION__: JSON.stringify(revision()),
+    __DEPENDENCIES__: JSON.stringify(dependencies),
     __PAGE_FILES__: JSON.stringify(pageFiles),
     // Runs in a thread of its own, from text: the program stays one file.
     __BCRYPT_SOURCE__: JSON.stringify(read('../node_modules/bcryptjs/umd/index.js')),
