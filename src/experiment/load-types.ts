@@ -1,8 +1,11 @@
+import type { EndpointFacts } from '../app/endpoint-facts.ts';
 import type { Clock } from '../clock.ts';
 import type { TargetConfig } from '../config/types.ts';
 import type { Discovery } from '../engine/types.ts';
 import type { Logger } from '../log.ts';
+import type { ApiName, ProbeOutcome } from '../probe/outcome.ts';
 import type { Deadlines } from '../probe/profile.ts';
+import type { PromptPlan } from './prompts.ts';
 import type { Summary } from './summary-types.ts';
 import type { Arrival, LoadPlan, RunMetadata, RunPhase } from './types.ts';
 
@@ -33,21 +36,41 @@ export interface LoadRequest {
   readonly slo: LoadPlan['slo'];
 }
 
+/** What a run may cost at most; null where it cannot be known yet. */
+export interface LoadCost {
+  readonly promptTokensPerRequest: number;
+  readonly outputTokensPerRequest: number;
+  /** Warm-up included. In a closed loop at the pace of a lone request, which load only slows down. */
+  readonly mostRequests: number | null;
+  readonly mostTokens: number | null;
+}
+
 /** A request that was checked against the endpoint, and can be run. */
 export interface PreparedLoad {
   readonly request: LoadRequest;
   /** Resolved; `promptSetHash` is empty until the prompts are calibrated. */
   readonly plan: LoadPlan;
+  readonly facts: EndpointFacts & { readonly model: string };
   readonly discovery: Discovery | null;
-  /** Most tokens that the run can cost, warm-up included, as far as it can be told before; null for a closed loop. */
-  readonly cost: {
-    readonly maxRequests: number | null;
-    readonly promptTokensPerRequest: number;
-    readonly outputTokensPerRequest: number;
-    /** From asking, roughly: null where nothing is known of the engine's speed. */
-    readonly estimatedTokens: number | null;
-  };
+  /** Prompts of the file; empty for made ones. */
+  readonly filePrompts: readonly string[];
+  /** Null until `calibrateLoad`; a run without one makes its own. The same for all levels of one prompt size. */
+  readonly calibration: Calibration | null;
+  readonly cost: LoadCost;
   readonly warnings: readonly string[];
+}
+
+/** What a few requests to an endpoint without other load have shown. */
+export interface Calibration {
+  readonly api: ApiName;
+  readonly prompts: PromptPlan;
+  readonly promptSetHash: string;
+  readonly measuredPromptTokens: RunMetadata['measuredPromptTokens'];
+  readonly refusedParameters: readonly string[];
+  /** Duration of one request of full length that was alone. */
+  readonly aloneSeconds: number;
+  readonly outcomes: readonly ProbeOutcome[];
+  readonly notes: readonly string[];
 }
 
 export interface LoadProgress {
@@ -85,6 +108,17 @@ export interface LoadResult {
  */
 export type PrepareLoad = (
   request: LoadRequest,
+  deps: Pick<LoadDependencies, 'clock' | 'log' | 'signal'>,
+) => Promise<PreparedLoad>;
+
+/**
+ * Finds how the endpoint is asked, by a few requests: the API, parameters that it refuses, the words that make a prompt
+ * of the wanted size by the engine's own count; and how fast a lone request is. Gives the request with its cost known.
+ *
+ * @throws ProbeExporterError USAGE when the endpoint cannot be reached or refuses, or `signal` aborted
+ */
+export type CalibrateLoad = (
+  prepared: PreparedLoad,
   deps: Pick<LoadDependencies, 'clock' | 'log' | 'signal'>,
 ) => Promise<PreparedLoad>;
 

@@ -136,6 +136,8 @@ export interface RunMetadata {
   readonly measuredPromptTokens: { readonly min: number; readonly median: number; readonly max: number } | null;
   /** Boundaries of the phases, in seconds from the origin; null where a phase never began or ended. */
   readonly phases: Readonly<Record<RunPhase, { readonly from: number | null; readonly to: number | null }>>;
+  /** Processor time of this program over the window, all workers together; null before its end. */
+  readonly clientCpuSeconds: number | null;
   readonly ended: 'complete' | 'partial' | 'running';
   /** For people: what cut the run short, or what to know of it. */
   readonly notes: readonly string[];

@@ -1,0 +1,149 @@
+import { combineFacts } from '../app/endpoint-facts.ts';
+import { keyOf, liveHeaders } from '../app/secrets.ts';
+import { discover } from '../engine/detect.ts';
+import type { Discovery } from '../engine/types.ts';
+import { ProbeExporterError } from '../errors.ts';
+import { displayUrl } from '../probe/failure.ts';
+import { seconds } from '../units.ts';
+import { loadCost } from './load-cost.ts';
+import type { LoadDependencies, LoadRequest, PreparedLoad, PrepareLoad } from './load-types.ts';
+import { readPromptsFile } from './prompts.ts';
+import { minimumSamples } from './statistics.ts';
+
+const ASK_TIMEOUT = seconds(3);
+const FIGURES_AT_LEAST_SECONDS = 0.5;
+/** With fewer requests the share that meets an objective is not even known to a fifth. */
+const SLO_SAMPLES = 20;
+
+const wrong = (message: string): never => {
+  throw new ProbeExporterError('USAGE', message);
+};
+
+function checkNumbers(request: LoadRequest): void {
+  const { arrival, windowSeconds, trimSeconds, workers, promptTokens, maxOutputTokens } = request;
+  const figures = windowSeconds - 2 * trimSeconds;
+  if (figures < FIGURES_AT_LEAST_SECONDS) {
+    wrong(
+      `a window of ${windowSeconds} s leaves nothing when ${trimSeconds} s are trimmed at each end: lengthen it (-d) or trim less (--trim)`,
+    );
+  }
+  if (promptTokens < 1 || maxOutputTokens < 1) wrong('a request needs at least one prompt token and one output token');
+  const together = arrival.kind === 'closed' ? arrival.concurrency : arrival.maxInFlight;
+  if (together < 1) wrong('at least one request must be in flight');
+  if (workers < 1 || workers > together) {
+    wrong(`${workers} workers cannot share ${together} requests in flight: use between 1 and ${together}`);
+  }
+}
+
+/** Requests that the figures will be about; for a closed loop when each just meets its objectives. */
+function expectedRequests({ arrival, windowSeconds, trimSeconds, maxOutputTokens, slo }: LoadRequest): number | null {
+  const figures = windowSeconds - 2 * trimSeconds;
+  if (arrival.kind === 'open') return arrival.ratePerSecond * figures;
+  const slowest =
+    slo.e2eSeconds ??
+    (slo.tpotSeconds === null ? null : (slo.ttftSeconds ?? 0) + slo.tpotSeconds * Math.max(0, maxOutputTokens - 1));
+  return slowest === null || slowest <= 0 ? null : (arrival.concurrency * figures) / slowest;
+}
+
+function checkSlo(request: LoadRequest): string[] {
+  const { slo, arrival } = request;
+  if (slo.ttftSeconds === null && slo.tpotSeconds === null && slo.e2eSeconds === null) return [];
+  const expected = expectedRequests(request);
+  if (expected === null) return [];
+  const about = `about ${Math.floor(expected)} requests fall into the window`;
+  if (arrival.kind === 'open' && expected < SLO_SAMPLES) {
+    wrong(
+      `the objectives cannot be measured: ${about}, ${SLO_SAMPLES} are needed; lengthen the window (-d) or raise --rate`,
+    );
+  }
+  return expected < minimumSamples(0.99)
+    ? [`${about} when the objectives are just met: too few for a p99, which needs ${minimumSamples(0.99)}`]
+    : [];
+}
+
+async function ask(request: LoadRequest, deps: Pick<LoadDependencies, 'clock' | 'log' | 'signal'>): Promise<Discovery> {
+  const { target } = request;
+  return await discover(
+    {
+      url: target.url,
+      apiKey: () => keyOf(target),
+      headers: liveHeaders(() => target),
+      engine: target.engine,
+      metricsUrl: target.metrics.metricsUrl,
+      timeoutSeconds: ASK_TIMEOUT,
+      tls: target.connection,
+      signal: deps.signal,
+    },
+    deps,
+  );
+}
+
+function checkModel(request: LoadRequest, model: string | null, found: Discovery): string {
+  const place = displayUrl(request.target.url);
+  if (model === null) {
+    return wrong(
+      `${place} does not list its models: name one with --model. Asked: ${found.findings.slice(0, 3).join('; ') || 'nothing answered'}`,
+    );
+  }
+  if (found.models.length > 0 && !found.models.includes(model)) {
+    return wrong(`${place} does not serve ${JSON.stringify(model)}; it lists ${found.models.slice(0, 10).join(', ')}`);
+  }
+  return model;
+}
+
+function checkContext(
+  { promptTokens, maxOutputTokens, promptsFile }: LoadRequest,
+  { maxModelLength }: Discovery,
+): void {
+  if (maxModelLength === null || promptsFile !== null || promptTokens + maxOutputTokens <= maxModelLength) return;
+  wrong(
+    `${promptTokens} prompt tokens and ${maxOutputTokens} output tokens are over the context of the model (${maxModelLength}): lower --in-tokens or --max-out`,
+  );
+}
+
+/** See `PrepareLoad`. */
+export const prepareLoad: PrepareLoad = async (request, deps): Promise<PreparedLoad> => {
+  checkNumbers(request);
+  const sloWarnings = checkSlo(request);
+  const { target } = request;
+  const filePrompts = request.promptsFile === null ? [] : readPromptsFile(request.promptsFile);
+  const found = await ask(request, deps);
+  const facts = combineFacts(target, found, null);
+  const model = checkModel(request, facts.model, found);
+  checkContext(request, found);
+  const api = facts.apis[0] ?? 'chat';
+  return {
+    request,
+    plan: {
+      url: displayUrl(target.url),
+      model,
+      api,
+      engine: facts.engine,
+      arrival: request.arrival,
+      windowSeconds: request.windowSeconds,
+      trimSeconds: request.trimSeconds,
+      warmupMaxSeconds: request.warmupMaxSeconds,
+      promptTokens: request.promptTokens,
+      maxOutputTokens: request.maxOutputTokens,
+      prefix: request.prefix,
+      respectEos: request.respectEos,
+      promptsFile: request.promptsFile,
+      promptSetHash: '',
+      seed: request.seed,
+      workers: request.workers,
+      slo: request.slo,
+      metrics: request.metrics,
+    },
+    facts: { ...facts, model },
+    discovery: found,
+    filePrompts,
+    calibration: null,
+    cost: loadCost(request, null),
+    warnings: [
+      ...sloWarnings,
+      ...(request.metrics && facts.metricsUrl === null
+        ? ["the engine's metrics page was not found: its queue, cache and preemptions stay unknown (--metrics-url)"]
+        : []),
+    ],
+  };
+};
