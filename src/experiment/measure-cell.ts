@@ -50,7 +50,7 @@ export async function measureCell(
     deps.report(path);
     return result.metadata.ended === 'complete' ? result.summary : null;
   } catch (error) {
-    if (!(error instanceof ProbeExporterError) || error.code === 'INVARIANT') throw error;
+    if (!(error instanceof ProbeExporterError) || error.code !== 'USAGE') throw error;
     if (!deps.signal.aborted) folder.note({ cell: cell.name, message: error.message });
     deps.say(`${cell.name}: ${error.message}`);
     return null;

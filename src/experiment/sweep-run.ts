@@ -105,7 +105,7 @@ async function underValue(sweep: Sweep, axis: ParameterAxis, value: number, repe
       logFile: `${folder.path}/engine-${value}-${repeat}.log`,
     });
   } catch (error) {
-    if (!(error instanceof ProbeExporterError) || error.code === 'INVARIANT') throw error;
+    if (!(error instanceof ProbeExporterError) || error.code !== 'USAGE') throw error;
     if (deps.signal.aborted) return;
     folder.note({ cell: name, message: error.message });
     deps.say(`${name}: ${error.message}`);

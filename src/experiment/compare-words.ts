@@ -1,0 +1,145 @@
+import {
+  type ComparedCell,
+  type ComparedLevel,
+  type ComparedQuantity,
+  engineFactor,
+  type Quantity,
+  REPEATABLE,
+} from './compare-analyse.ts';
+import type { ComparePlan } from './compare-types.ts';
+import type { Effect } from './effects.ts';
+import { asChange, asPercent } from './report-format.ts';
+import { mean, repeatSpread } from './statistics.ts';
+import type { Summary } from './summary-types.ts';
+
+const interval = (effect: Effect): string =>
+  effect.low === null || effect.high === null ? '' : `, ${asChange(effect.low)} to ${asChange(effect.high)}`;
+
+/** How much, or that the noise does not allow to say. */
+function amount(effect: Effect | null): string {
+  if (effect === null) return 'cannot be told';
+  if (effect.significant === null) return `${asChange(effect.ratio)} (one repeat: noise unknown)`;
+  return effect.significant
+    ? `${asChange(effect.ratio)} (95 % interval${interval(effect)})`.replace('interval, ', 'interval ')
+    : `within the noise (${asChange(effect.ratio)}${interval(effect)})`;
+}
+
+const isDifference = (effect: Effect | null): boolean => effect !== null && effect.significant !== false;
+
+function ofEngines(side: ComparedQuantity['sides'][number], quantity: Quantity, factor: string): string {
+  const gives = side.within.map(({ engine, effect }) => `${engine} ${amount(effect)}`).join(' and ');
+  const switched = side.within.some(({ effect }) => isDifference(effect))
+    ? `${side.name} gives ${gives}`
+    : `${side.name} changes nothing beyond the noise: ${gives}`;
+  return `${quantity.name}, ${factor}: with ${side.name} off the difference is ${amount(side.off)}, with it on ${amount(side.on)}; ${switched}.`;
+}
+
+function ofOneEngine(side: ComparedQuantity['sides'][number], quantity: Quantity): string {
+  return side.within
+    .map(({ engine, effect }) => `${quantity.name} of ${engine}: ${side.name} gives ${amount(effect)}.`)
+    .join(' ');
+}
+
+/** To what a difference is due, one sentence a switch; without switches, the difference itself. */
+export function attribution(plan: ComparePlan, compared: ComparedQuantity, quantity: Quantity): readonly string[] {
+  const factor = engineFactor(plan);
+  if (compared.sides.length === 0) {
+    const effect = compared.effects.find((one) => one.name === factor) ?? null;
+    return factor === null ? [] : [`${quantity.name}, ${factor}: ${amount(effect)}.`];
+  }
+  return compared.sides.map((side) =>
+    factor === null ? ofOneEngine(side, quantity) : ofEngines(side, quantity, factor),
+  );
+}
+
+export const isRepeatable = (cell: ComparedCell): boolean | null =>
+  cell.spread === null ? null : cell.spread <= REPEATABLE;
+
+const spreadOf = (cell: ComparedCell, read: (summary: Summary) => number | null): number =>
+  repeatSpread(cell.summaries.flatMap((summary) => read(summary) ?? [])) ?? 0;
+
+const anyOf = (cell: ComparedCell, test: (summary: Summary) => boolean): boolean => cell.summaries.some(test);
+
+interface Suspect {
+  readonly applies: (cell: ComparedCell) => boolean;
+  readonly words: (cell: ComparedCell) => string;
+}
+
+const range = (values: readonly number[], format: (value: number) => string): string =>
+  values.length === 0 ? '' : `${format(Math.min(...values))} to ${format(Math.max(...values))}`;
+
+/** What spoils repeatability, most frequent and easiest to look at first. Only what the records show is listed. */
+const SUSPECTS: readonly Suspect[] = [
+  {
+    applies: (cell) => cell.clientLimited > 0,
+    words: (cell) =>
+      `the client was the limit in ${cell.clientLimited} run(s): give it a core of its own, or --workers`,
+  },
+  {
+    applies: (cell) => anyOf(cell, (summary) => (summary.client.disturbedRatio ?? 0) > 0.01),
+    words: () =>
+      'the machine of the client was busy (requests were disturbed by its event loop): what else runs there?',
+  },
+  {
+    applies: (cell) => anyOf(cell, (summary) => (summary.engine?.ownTokensRatio ?? 1) < 0.95),
+    words: () => 'somebody else uses the engine: it generated more tokens than this run asked for',
+  },
+  {
+    applies: (cell) => anyOf(cell, (summary) => summary.requests.failed > 0),
+    words: () => 'requests failed: see the reasons in the reports of the runs',
+  },
+  {
+    applies: (cell) => spreadOf(cell, (summary) => summary.engine?.preemptions ?? null) > 0,
+    words: (cell) =>
+      `preemptions differ between the repeats (${range(
+        cell.summaries.flatMap((summary) => summary.engine?.preemptions ?? []),
+        String,
+      )}): the level lies at the edge of the KV cache`,
+  },
+  {
+    applies: (cell) => spreadOf(cell, (summary) => summary.output.meanTokens) > 0.02,
+    words: () => 'output lengths differ between the repeats: fix them (respect_eos: false)',
+  },
+  {
+    applies: (cell) => spreadOf(cell, (summary) => summary.prompt.meanTokens) > 0.02,
+    words: () => 'prompt lengths differ between the repeats',
+  },
+  {
+    applies: (cell) => {
+      const hits = cell.summaries.flatMap((summary) => summary.engine?.prefixHitRatio ?? []);
+      return hits.length > 1 && Math.max(...hits) - Math.min(...hits) > 0.05;
+    },
+    words: () => 'the prefix cache hit differently often: was it warm from an earlier run?',
+  },
+  {
+    applies: (cell) => anyOf(cell, (summary) => summary.timeline.some((slot) => slot.flagged)),
+    words: () => 'single slots of the time line are far below the mean: look at what happened at that time',
+  },
+  {
+    applies: (cell) => {
+      const [first, ...rest] = cell.summaries.map((summary) => summary.throughput.outputTokensPerSecond);
+      const later = mean(rest);
+      return first !== undefined && later !== null && rest.length > 1 && first < Math.min(...rest) * 0.97;
+    },
+    words: () => 'the first repeat is the slow one: a longer warm-up',
+  },
+];
+
+/** What to look at first when the repeats of a cell differ by more than they may. */
+export function lookAt(cell: ComparedCell): readonly string[] {
+  const found = SUSPECTS.filter((suspect) => suspect.applies(cell)).map((suspect) => suspect.words(cell));
+  const requests = cell.summaries.map((summary) => summary.requests.sent);
+  const general = [
+    `the window held ${range(requests, String)} requests: a longer window, or more repeats`,
+    'clock and temperature of the processor or GPU, and other programs on the machine of the engine',
+  ];
+  return [...found, ...general];
+}
+
+export const repeatabilityText = (cell: ComparedCell): string =>
+  cell.spread === null ? 'one run' : `${asPercent(cell.spread)}`;
+
+/** Levels whose work differed between the sides. */
+export const misaligned = (levels: readonly ComparedLevel[]): readonly string[] => [
+  ...new Set(levels.flatMap((level) => level.misalignments.map((one) => `${one.message} (at level ${level.level})`))),
+];
