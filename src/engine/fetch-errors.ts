@@ -19,6 +19,14 @@ const isEncoding = (code: string): boolean => /^(Z_|ERR_ZLIB)/.test(code);
 // The connection was fine until the body broke off: a short Content-Length, or chunks that stop.
 const isCut = (code: string): boolean => /^UND_ERR_(RES_CONTENT_LENGTH_MISMATCH|BODY_TIMEOUT)$/.test(code);
 
+const BROKEN = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/** The connection was there and broke off, as a kept-alive one does that the other side has closed. */
+export function isBrokenConnection(error: unknown): boolean {
+  for (const { code } of unwrap(error)) if (BROKEN.has(code)) return true;
+  return false;
+}
+
 /** Classifies what a GET threw, by codes only. Everything that never got an answer is `connect`. */
 export function reasonOfFetchError(error: unknown): PollFailureReason {
   const codes = [...unwrap(error)].map(({ code }) => code);

@@ -4,7 +4,7 @@ import type { Seconds, UnixTime } from '../units.ts';
 import { createExpositionParser, type ExpositionPage } from './exposition.ts';
 import { createFetchAgent, type FetchTls } from './fetch-agent.ts';
 import { BodyTooLarge, headerMap, isGzip, isIdentity, readBody } from './fetch-body.ts';
-import { describeFetchError, reasonOfFetchError } from './fetch-errors.ts';
+import { describeFetchError, isBrokenConnection, reasonOfFetchError } from './fetch-errors.ts';
 import { faultOfPage } from './page-verdict.ts';
 import type { PollFailureReason } from './types.ts';
 
@@ -130,6 +130,8 @@ async function readText(response: Dispatcher.ResponseData, maxBytes: number): Pr
   return { ok: true, status: response.statusCode, headers: headerMap(response.headers), body };
 }
 
+const isLoopback = (hostname: string): boolean => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+
 const nextLocation = (response: Dispatcher.ResponseData, from: URL): URL | null => {
   const location = headerMap(response.headers).get('location') ?? '';
   const isRedirect = response.statusCode >= 300 && response.statusCode < 400 && location !== '';
@@ -153,10 +155,23 @@ export function createFetcher(options: FetcherOptions, deps: { readonly clock: C
   };
 
   const requestHeaders = (url: URL, accept: string): Record<string, string> => {
-    const common = { accept, 'accept-encoding': 'gzip', 'user-agent': 'inference-probe-exporter' };
+    // On the same machine compression costs the engine's own server time and saves nothing.
+    const encoding = isLoopback(url.hostname) ? 'identity' : 'gzip';
+    const common = { accept, 'accept-encoding': encoding, 'user-agent': 'inference-probe-exporter' };
     if (url.origin !== options.origin) return common;
     const key = options.apiKey();
     return { ...common, ...options.headers, ...(key === null ? {} : { authorization: `Bearer ${key}` }) };
+  };
+
+  /** A kept-alive connection may be closed by the server just then: a GET is then sent again, on a fresh one. */
+  const requestOnce = async (request: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> => {
+    agent ??= createFetchAgent(options.tls ?? {}, options.timeoutSeconds);
+    try {
+      return await agent.request(request);
+    } catch (error) {
+      if (!isBrokenConnection(error)) throw error;
+      return agent.request(request);
+    }
   };
 
   const get = async (
@@ -168,8 +183,7 @@ export function createFetcher(options: FetcherOptions, deps: { readonly clock: C
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
       const path = `${at.pathname}${at.search}`;
       const headers = requestHeaders(at, accept);
-      agent ??= createFetchAgent(options.tls ?? {}, options.timeoutSeconds);
-      const response = await agent.request({ origin: at.origin, path, method: 'GET', headers, signal });
+      const response = await requestOnce({ origin: at.origin, path, method: 'GET', headers, signal });
       const next = nextLocation(response, at);
       if (next === null) return response;
       await response.body.dump();

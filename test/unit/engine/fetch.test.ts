@@ -143,13 +143,13 @@ describe('whether a page is whole', () => {
     expect(reason(result)).toBe('truncated');
   });
 
-  it('reads a compressed page, and asks for compression', async () => {
+  it('reads a compressed page, and on the same machine asks for none', async () => {
     const server = await serve({
       '/metrics': { headers: { ...TEXT, 'content-encoding': 'gzip' }, body: gzipSync(PAGE) },
     });
     const result = await fetcherFor(server.url).page(new URL('/metrics', server.url), everything);
     expect([running(result), result.ok && result.bytes]).toEqual([2, PAGE.length]);
-    expect(server.headers[0]?.['accept-encoding']).toBe('gzip');
+    expect(server.headers[0]?.['accept-encoding']).toBe('identity');
     expect(server.headers[0]?.accept).toMatch(/^text\/plain;version=0\.0\.4/);
   });
 
@@ -334,13 +334,41 @@ describe('credentials', () => {
   });
 });
 
+describe('a kept-alive connection', () => {
+  it('that the server closes without an answer costs no poll', async () => {
+    const server = await serve({ '/metrics': { headers: TEXT, body: PAGE } });
+    const fetcher = fetcherFor(server.url);
+    const url = new URL('/metrics', server.url);
+    expect(running(await fetcher.page(url, everything))).toBe(2);
+    let broken = 0;
+    server.serve({
+      '/metrics': (response) => {
+        broken += 1;
+        if (broken === 1) response.socket?.destroy();
+        else response.writeHead(200, TEXT).end(PAGE);
+      },
+    });
+    expect(running(await fetcher.page(url, everything))).toBe(2);
+    expect(broken).toBe(2);
+  });
+
+  it('that is closed again and again is a failure, not an endless loop', async () => {
+    const server = await serve({ '/metrics': (response) => void response.socket?.destroy() });
+    const result = await fetcherFor(server.url).page(new URL('/metrics', server.url), everything);
+    expect(reason(result)).toBe('connect');
+    expect(server.requests).toHaveLength(2);
+  });
+});
+
 describe('a proxy', () => {
-  it('carries a page that only it can reach, by the whole URL', async () => {
+  it('carries a page that only it can reach, by the whole URL, compressed', async () => {
     const url = 'http://engine.invalid:8000/metrics';
-    const proxy = await serve({ [url]: { headers: TEXT, body: PAGE } });
+    const gzip = { ...TEXT, 'content-encoding': 'gzip' };
+    const proxy = await serve({ [url]: { headers: gzip, body: gzipSync(PAGE) } });
     const target = new URL(url);
     const result = await fetcherFor(target, { tls: { proxyUrl: proxy.url.href } }).page(target, everything);
     expect([running(result), proxy.requests]).toEqual([2, [`GET ${url}`]]);
+    expect(proxy.headers[0]?.['accept-encoding']).toBe('gzip');
   });
 
   it('is not used unless it is configured', async () => {

@@ -67,6 +67,19 @@ describe('KV usage', () => {
   });
 });
 
+describe('hit rates of the last batch', () => {
+  it.each(['0.82', '0.0', '82.0'])('G-115: %s is not taken for a level: only counters are, where they are', (rate) => {
+    const old = `sglang:num_running_reqs{model_name="m"} 1\nsglang:cache_hit_rate{model_name="m"} ${rate}\n`;
+    const series = onlySeries(normalized(old));
+    expect([series.gauges, series.counters]).toEqual([{ requests_running: 1 }, {}]);
+    const counters = 'sglang:cached_tokens_total{model_name="m"} 4\nsglang:prompt_tokens_total{model_name="m"} 10\n';
+    expect(onlySeries(normalized(old + counters)).counters).toMatchObject({
+      prefix_cache_hits: 4,
+      prefix_cache_queries: 10,
+    });
+  });
+});
+
 describe('ranks', () => {
   const page = (rank: number, usage: number, waiting: number): string =>
     `vllm:kv_cache_usage_perc{engine="${rank}",model_name="m"} ${usage}\n` +
