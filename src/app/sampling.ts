@@ -7,6 +7,7 @@ import type { ProbeOutcome } from '../probe/outcome.ts';
 import { seconds } from '../units.ts';
 import type { EndpointFacts } from './endpoint-facts.ts';
 import type { Base, Factories } from './factories.ts';
+import { createHangVerdict } from './hang-verdict.ts';
 import { keyOf, liveHeaders } from './secrets.ts';
 
 /** The engine's side of one target: the poller in force, and what it says about a probe. */
@@ -68,6 +69,7 @@ export function createSampling(deps: SamplingDependencies): Sampling {
   let poller = initial.metrics.enabled ? startPoller(deps, source) : null;
   let version: string | null = null;
   let started = false;
+  const hang = createHangVerdict();
   const retired = new Set<Promise<void>>();
 
   const retire = (old: EnginePoller): void => {
@@ -87,7 +89,8 @@ export function createSampling(deps: SamplingDependencies): Sampling {
 
   return {
     view() {
-      const view = poller?.view() ?? null;
+      const own = poller?.view() ?? null;
+      const view = own === null ? null : hang.apply(own);
       // A poller that was reading its page before the endpoint was asked does not know the version.
       return view === null || view.version !== null || version === null ? view : { ...view, version };
     },
@@ -114,11 +117,16 @@ export function createSampling(deps: SamplingDependencies): Sampling {
       const current = poller;
       // Without a sample at hand, to know whether there is anything to explain.
       if (current === null || diagnose(outcome, [], thresholds, null) === null) {
-        return diagnose(outcome, [], thresholds, null);
+        const alone = diagnose(outcome, [], thresholds, null);
+        hang.observe(outcome, alone, null);
+        return alone;
       }
       await lastSample(current, signal);
       const samples = current.samplesBetween(outcome.beganAt, deps.clock.monotonic());
-      return diagnose(outcome, samples, thresholds, current.view().zone);
+      const view = current.view();
+      const diagnosis = diagnose(outcome, samples, thresholds, view.zone);
+      hang.observe(outcome, diagnosis, view);
+      return diagnosis;
     },
     async close() {
       if (poller !== null) retire(poller);

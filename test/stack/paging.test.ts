@@ -23,6 +23,7 @@ interface Panel {
 const EMPTY_HERE: Readonly<Record<string, string>> = {
   'Certificate days left': 'no TLS in this stack',
   'First visible content': 'no reasoning model',
+  'Failed polls by reason': 'every page can be read here',
   'What the engine does not offer': 'the simulated engine offers everything',
 };
 
@@ -63,7 +64,7 @@ describe.skipIf(missing('prometheus') || missing('alertmanager'))('from symptom 
 
   it('is harmed in six ways at once', async () => {
     const { engines } = stack;
-    flooding = flood(engines.preempted ?? '', 'model-preempted', 24);
+    flooding = flood(engines.preempted ?? '', 'model-preempted', 14);
     await fault(engines.stalled ?? '', { kind: 'stall', after_tokens: 3 });
     await fault(engines.refusing ?? '', { kind: 'refuse', status: 503 });
     await fault(engines.buffered ?? '', { kind: 'buffer' });

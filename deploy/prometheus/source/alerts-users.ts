@@ -125,20 +125,23 @@ const slowBurn: AlertRule = {
   dashboard: SLO_BOARD,
 };
 
-/** Sums over profiles and pods; counts instead of rates, so that the slowest allowed probing can still reach them. */
+/**
+ * Sums over profiles and pods. Two failures that are more than half of all within two minutes: a lone failure never is,
+ * two by chance among healthy probes neither, and a probe that waits for its deadline still reaches it in time.
+ */
 const failing = (alert: string, side: FailureSide, summary: string): AlertRule => ({
   alert,
   severity: 'critical',
   expr: promql(
-    `sum by (${SERVICE}) (increase(inference_probe_failures_total{reason=~"${reasonsOf(side)}"}[3m])) > 2.5`,
+    `sum by (${SERVICE}) (increase(inference_probe_failures_total{reason=~"${reasonsOf(side)}"}[2m])) > 1.5`,
     'and',
-    `sum by (${SERVICE}) (increase(inference_probe_failures_total{reason=~"${reasonsOf(side)}"}[3m]))`,
-    `  > 0.5 * sum by (${SERVICE}) (increase(inference_probe_attempts_total[3m]))`,
+    `sum by (${SERVICE}) (increase(inference_probe_failures_total{reason=~"${reasonsOf(side)}"}[2m]))`,
+    `  > 0.5 * sum by (${SERVICE}) (increase(inference_probe_attempts_total[2m]))`,
   ),
   keepFiringFor: '3m',
   labels: { side },
   summary,
-  description: `{{ $value | humanize }} probes of ${WHERE} failed on the ${side} side within three minutes, more than half of all. Reasons:{{ with printf "topk(3, sum by (reason) (increase(inference_probe_failures_total{target='%s',model='%s'}[5m])) > 0)" $labels.target $labels.model | query }}{{ range . }} {{ .Labels.reason }}{{ end }}{{ end }}.`,
+  description: `{{ $value | humanize }} probes of ${WHERE} failed on the ${side} side within two minutes, more than half of all. Reasons:{{ with printf "topk(3, sum by (reason) (increase(inference_probe_failures_total{target='%s',model='%s'}[5m])) > 0)" $labels.target $labels.model | query }}{{ range . }} {{ .Labels.reason }}{{ end }}{{ end }}.`,
   dashboard: SLO_BOARD,
 });
 

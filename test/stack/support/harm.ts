@@ -10,7 +10,7 @@ export function flood(url: string, model: string, streams: number): { stop(): Pr
   const one = async (index: number): Promise<void> => {
     for (let round = 0; !stopping.signal.aborted; round += 1) {
       const prompt = `flood ${index} ${round} ${'word '.repeat(150)}`;
-      const body = JSON.stringify({ model, prompt, max_tokens: 400, ignore_eos: true, stream: true });
+      const body = JSON.stringify({ model, prompt, max_tokens: 150, ignore_eos: true, stream: true });
       try {
         const response = await fetch(`${url}/v1/completions`, {
           method: 'POST',
