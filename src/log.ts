@@ -50,12 +50,22 @@ const wrap = (logger: PinoLogger): Logger => ({
   child: (fields) => wrap(logger.child(fields)),
 });
 
+/** Lines that could not be written are kept up to this many bytes, for when the disk has room again. */
+const LOG_BACKLOG_BYTES = 1_048_576;
+
+/** Standard error. A full disk or a reader that has gone costs lines, never the process. */
+function standardError(): DestinationStream {
+  const destination = pino.destination({ dest: 2, sync: true, maxLength: LOG_BACKLOG_BYTES });
+  destination.on('error', () => {});
+  return destination;
+}
+
 /**
  * The program's logger. Writes synchronously: at a few lines a minute that costs nothing, and no line is lost when
  * the process is killed.
  */
 export function createLogger(options: LogOptions): Logger {
-  const destination = options.destination ?? pino.destination({ dest: 2, sync: true });
+  const destination = options.destination ?? standardError();
   const logger = pino(
     {
       level: options.level,
