@@ -62,8 +62,10 @@ export interface Fetcher {
 type Use<T> = (response: Dispatcher.ResponseData) => Promise<T>;
 
 const MAX_REDIRECTS = 3;
-const ACCEPT_PAGE =
-  'text/plain;version=0.0.4;q=1,application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.4,*/*;q=0.1';
+// The Python client library gives OpenMetrics to whoever names it, whatever the weights, and without this escaping it
+// rewrites the colons of names: SGLang's page would hold sglang_num_running_reqs.
+const OPENMETRICS = 'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5';
+const ACCEPT_PAGE = `text/plain;version=0.0.4;q=1,${OPENMETRICS},text/plain;q=0.4,*/*;q=0.1`;
 const ACCEPT_TEXT = 'application/json, text/plain;q=0.5';
 
 const failed = (reason: PollFailureReason, status: number | null, message: string): FetchFailure => ({
