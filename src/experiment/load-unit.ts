@@ -38,8 +38,8 @@ export interface UnitReport {
   readonly ended: number;
   readonly failed: number;
   readonly outputTokens: number;
-  /** When the request was sent, and its TTFT; in seconds from the origin. */
-  readonly ttfts: readonly (readonly [sentAtSeconds: number, ttftSeconds: number])[];
+  /** Of each good request when it was sent (from the origin), its TTFT and its duration, in seconds. */
+  readonly samples: readonly (readonly [sentAtSeconds: number, ttftSeconds: number, durationSeconds: number])[];
   /** The first failure of each reason in this report, in words. */
   readonly messages: readonly (readonly [reason: string, message: string])[];
 }
@@ -73,8 +73,8 @@ const REPORT_SECONDS = seconds(0.5);
 const CLIENT_SECONDS = seconds(1);
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-interface Pending extends Mutable<Omit<UnitReport, 'inFlight' | 'ttfts' | 'messages'>> {
-  readonly ttfts: [number, number][];
+interface Pending extends Mutable<Omit<UnitReport, 'inFlight' | 'samples' | 'messages'>> {
+  readonly samples: [number, number, number][];
   readonly messages: Map<string, string>;
 }
 
@@ -84,7 +84,7 @@ const nothing = (): Pending => ({
   ended: 0,
   failed: 0,
   outputTokens: 0,
-  ttfts: [],
+  samples: [],
   messages: new Map(),
 });
 
@@ -211,9 +211,8 @@ class Unit implements LoadUnit {
       pending.failed += 1;
       const { reason, message } = outcome.failure;
       if (!pending.messages.has(reason)) pending.messages.set(reason, message);
-    }
-    if (record.ttftSeconds !== null && record.sentAtSeconds !== null) {
-      pending.ttfts.push([record.sentAtSeconds, record.ttftSeconds]);
+    } else if (record.ttftSeconds !== null && record.sentAtSeconds !== null) {
+      pending.samples.push([record.sentAtSeconds, record.ttftSeconds, record.durationSeconds ?? 0]);
     }
   }
 
@@ -235,9 +234,9 @@ class Unit implements LoadUnit {
   }
 
   private flush(): void {
-    const { ttfts, messages, ...plain } = this.pending;
+    const { messages, ...plain } = this.pending;
     this.pending = nothing();
-    this.deps.report({ ...plain, inFlight: this.inFlight, ttfts, messages: [...messages] });
+    this.deps.report({ ...plain, inFlight: this.inFlight, messages: [...messages] });
   }
 }
 

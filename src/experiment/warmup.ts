@@ -22,10 +22,13 @@ export function groupSize(arrival: Arrival): number {
   return Math.min(LARGEST_GROUP, Math.max(LEAST_GROUP, Math.round(together)));
 }
 
-/** `ttfts`: when each request of the warm-up was sent and its TTFT, in any order. */
-export function isSteady(ttfts: readonly (readonly [sentAtSeconds: number, ttftSeconds: number])[], group: number) {
-  if (ttfts.length < 3 * group) return false;
-  const values = [...ttfts].sort(([a], [b]) => a - b).map(([, ttft]) => ttft);
+/** `samples`: when each good request of the warm-up was sent and its TTFT, in any order. */
+export function isSteady(
+  samples: readonly (readonly [sentAtSeconds: number, ttftSeconds: number, ...rest: number[]])[],
+  group: number,
+): boolean {
+  if (samples.length < 3 * group) return false;
+  const values = [...samples].sort(([a], [b]) => a - b).map(([, ttft]) => ttft);
   const last = median(values.slice(-group));
   const before = median(values.slice(-2 * group, -group));
   if (last === null || before === null) return false;
