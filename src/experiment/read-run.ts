@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ProbeExporterError } from '../errors.ts';
+import { METADATA_FILE, RECORD_FILES, type RecordFile } from './run-folder.ts';
 import type { RunRecords } from './summary.ts';
 import type { ClientRecord, EngineRecord, RequestRecord, RunMetadata } from './types.ts';
 
@@ -10,21 +11,28 @@ export interface ReadRun extends RunRecords {
   readonly damagedLines: number;
 }
 
-interface Lines<T> {
+export interface ParsedLines<T> {
   readonly records: readonly T[];
+  /** Lines that are no record. */
   readonly damaged: number;
 }
 
-/** Records in the order of the file. A line is a record when it is a JSON object with all of the `needed` numbers. */
-function readLines<T>(file: string, needed: readonly string[]): Lines<T> {
-  if (!existsSync(file)) return { records: [], damaged: 0 };
+/** Numbers without which a line is no record. */
+const NEEDED: Readonly<Record<RecordFile, readonly string[]>> = {
+  requests: ['index', 'beganAtSeconds', 'endedAtSeconds'],
+  engine: ['atSeconds'],
+  client: ['atSeconds', 'worker'],
+};
+
+/** Records in the order of the lines; empty lines are nothing. */
+export function parseLines<T>(lines: readonly string[], file: RecordFile): ParsedLines<T> {
   const records: T[] = [];
   let damaged = 0;
-  for (const line of readFileSync(file, 'utf8').split('\n')) {
+  for (const line of lines) {
     if (line.trim() === '') continue;
     try {
       const value = JSON.parse(line) as Record<string, unknown>;
-      if (needed.some((key) => typeof value[key] !== 'number')) damaged += 1;
+      if (NEEDED[file].some((key) => typeof value[key] !== 'number')) damaged += 1;
       else records.push(value as T);
     } catch {
       damaged += 1;
@@ -33,8 +41,13 @@ function readLines<T>(file: string, needed: readonly string[]): Lines<T> {
   return { records, damaged };
 }
 
+function readLines<T>(folder: string, file: RecordFile): ParsedLines<T> {
+  const path = join(folder, RECORD_FILES[file]);
+  return parseLines<T>(existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [], file);
+}
+
 function readMetadata(folder: string): RunMetadata {
-  const file = join(folder, 'metadata.json');
+  const file = join(folder, METADATA_FILE);
   let metadata: Partial<RunMetadata>;
   try {
     metadata = JSON.parse(readFileSync(file, 'utf8')) as Partial<RunMetadata>;
@@ -54,13 +67,9 @@ function readMetadata(folder: string): RunMetadata {
  */
 export function readRun(folder: string): ReadRun {
   const metadata = readMetadata(folder);
-  const requests = readLines<RequestRecord>(join(folder, 'requests.jsonl'), [
-    'index',
-    'beganAtSeconds',
-    'endedAtSeconds',
-  ]);
-  const engine = readLines<EngineRecord>(join(folder, 'engine.jsonl'), ['atSeconds']);
-  const client = readLines<ClientRecord>(join(folder, 'client.jsonl'), ['atSeconds', 'worker']);
+  const requests = readLines<RequestRecord>(folder, 'requests');
+  const engine = readLines<EngineRecord>(folder, 'engine');
+  const client = readLines<ClientRecord>(folder, 'client');
   return {
     metadata,
     requests: requests.records,
