@@ -140,7 +140,7 @@ const isBlank = (bytes: Uint8Array): boolean =>
     .every((line) => /^\s*(#.*)?$/.test(line) || line.trim() === '{}');
 
 /** Checks the bytes of a web configuration. Throws ConfigurationError (CONFIG_INVALID) with every issue and its place. */
-export function parseWebConfig(path: string, bytes: Uint8Array): WebConfig {
+function parseWebConfig(path: string, bytes: Uint8Array): WebConfig {
   if (isBlank(bytes)) return { tls: null, headers: {}, users: new Map(), rateLimit: null };
   const document = readDocument(path, bytes);
   const report = createReport(document.places);

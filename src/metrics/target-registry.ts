@@ -28,7 +28,7 @@ export interface TargetRegistry {
 }
 
 /** Label value of what is not found out yet. */
-export const UNKNOWN = 'unknown';
+const UNKNOWN = 'unknown';
 
 const named = (value: string): string => (value === 'auto' ? UNKNOWN : value);
 

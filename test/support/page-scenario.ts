@@ -19,7 +19,7 @@ const loadAt = (at: number): number => 0.62 + 0.5 * Math.sin((at / 600) * 2 * Ma
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
 
-export function zoneAt(at: number): EngineZone {
+function zoneAt(at: number): EngineZone {
   const load = loadAt(Math.floor(at / 12) * 12);
   if (load > 0.99) return 'overload';
   return load > 0.86 ? 'knee' : 'underload';
@@ -34,7 +34,7 @@ function preemptionsUntil(at: number, origin: number): number {
 }
 
 /** The engine of the scenario at one second. */
-export function pointAt(at: number, origin: number): EnginePoint {
+function pointAt(at: number, origin: number): EnginePoint {
   const load = loadAt(at);
   return {
     at,
@@ -71,7 +71,7 @@ function causeAt(at: number): Cause {
 }
 
 /** A probe of the scenario that was started at `at`. */
-export function probeAt(at: number, profile: 'cold' | 'warm', origin: number): FinishedProbe {
+function probeAt(at: number, profile: 'cold' | 'warm', origin: number): FinishedProbe {
   const load = loadAt(at);
   const base = profile === 'cold' ? 0.19 : 0.045;
   const ttft = base * (1 + 0.2 * noise(at)) + (load > 0.85 ? (load - 0.85) * 26 * (0.6 + noise(at + 3)) : 0);

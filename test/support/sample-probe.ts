@@ -5,7 +5,7 @@ import type { FinishedProbe } from '../../src/record.ts';
 import { monotonicInstant, seconds, unixTime } from '../../src/units.ts';
 
 /** A good probe of 32 tokens: first token after 0.25 s, 20 ms a token. */
-export function sampleMeasurement(overrides: Partial<ProbeMeasurement> = {}): ProbeMeasurement {
+function sampleMeasurement(overrides: Partial<ProbeMeasurement> = {}): ProbeMeasurement {
   return {
     id: '0123456789abcdef0123456789abcdef',
     target: 'engine',
