@@ -34,9 +34,9 @@ async function llamacpp(asker: Asker): Promise<Identity> {
     chatTemplate: typeof template === 'string' ? template !== '' : null,
     maxModelLength: positive(member(member(props.json, 'default_generation_settings'), 'n_ctx')),
     keepAway: isRouter
-      ? 'a llama.cpp router loads a model to answer for its metrics; give metrics_url with ?model= and autoload=false'
+      ? 'a llama.cpp router loads a model to answer for its metrics; give metrics.url with ?model= and autoload=false'
       : isSleeping
-        ? 'the llama.cpp server sleeps, and reading its metrics would wake it; give metrics_url to read them anyway'
+        ? 'the llama.cpp server sleeps, and reading its metrics would wake it; give metrics.url to read them anyway'
         : null,
   };
 }
