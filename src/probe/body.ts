@@ -1,15 +1,17 @@
 import type { MonotonicInstant } from '../units.ts';
 import type { ReadingProgress, ReadingResult, StreamReading } from './reading.ts';
+import { type Sniffer, sniffed } from './sniff.ts';
 
 /** How a response is read: as the stream that was asked for, or as one text, for classification. */
 export type BodyKind = 'stream' | 'answer' | 'error';
 
-/** The type of a Content-Type header: lower case, without parameters; empty when there is none. */
-export const mediaType = (header: string | undefined): string => header?.split(';')[0]?.trim().toLowerCase() ?? '';
+/** The type of a Content-Type header: lower case, without parameters, the first of several; empty without one. */
+export const mediaType = (header: string | undefined): string => header?.split(/[;,]/)[0]?.trim().toLowerCase() ?? '';
 
 // Types that say nothing: proxies that lose or replace the header do so with these, and clients read the stream.
 const VAGUE_TYPES: ReadonlySet<string> = new Set(['', 'text/plain', 'application/octet-stream']);
 
+/** By status and header alone; what claims to be a stream, or to be none, may prove otherwise by its first bytes. */
 export function bodyKind(status: number, contentType: string, streamTypes: readonly string[]): BodyKind {
   if (status < 200 || status >= 300) return 'error';
   return streamTypes.includes(contentType) || VAGUE_TYPES.has(contentType) ? 'stream' : 'answer';
@@ -47,10 +49,54 @@ export function createTextBody(kind: 'answer' | 'error'): Body {
   };
 }
 
-export const createStreamBody = (reading: StreamReading): Body => ({
+const createStreamBody = (reading: StreamReading): Body => ({
   kind: 'stream',
   push: (at, bytes) => reading.push(at, bytes),
   end: (at) => reading.end(at),
   result: () => reading.result(),
   text: () => '',
 });
+
+/**
+ * The body of a 2xx response. It is held back until its first bytes tell what it is, which for a stream is its first
+ * event at the latest; then it is read with the stamps that its bytes had.
+ */
+export function createBody(declared: BodyKind, sniff: Sniffer, openStream: () => StreamReading): Body {
+  if (declared === 'error') return createTextBody('error');
+  const held: { at: MonotonicInstant; bytes: Uint8Array }[] = [];
+  let head = '';
+  let body: Body | null = null;
+
+  const decide = (kind: BodyKind): ReadingProgress => {
+    body = kind === 'stream' ? createStreamBody(openStream()) : createTextBody(kind);
+    let all = WAITING;
+    for (const { at, bytes } of held.splice(0)) {
+      const now = body.push(at, bytes);
+      all = { ...now, tokenChunks: all.tokenChunks + now.tokenChunks };
+    }
+    return all;
+  };
+
+  return {
+    get kind() {
+      return body?.kind ?? declared;
+    },
+    push(at, bytes) {
+      if (body !== null) return body.push(at, bytes);
+      held.push({ at, bytes: Uint8Array.from(bytes) });
+      head += Buffer.from(bytes).toString('latin1');
+      const kind = sniffed(sniff, head);
+      return kind === 'undecided' ? WAITING : decide(kind ?? declared);
+    },
+    end(at) {
+      const progress = body === null ? decide(declared) : WAITING;
+      const last = body?.end(at) ?? WAITING;
+      return { ...last, tokenChunks: progress.tokenChunks + last.tokenChunks };
+    },
+    result() {
+      if (body !== null) return body.result();
+      return declared === 'stream' ? openStream().result() : null;
+    },
+    text: () => body?.text() ?? '',
+  };
+}

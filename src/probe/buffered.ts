@@ -31,8 +31,16 @@ export function isBuffered(pattern: ArrivalPattern): boolean {
   const { firstAt, lastAt, tokens } = pattern;
   if (firstAt === null || lastAt === null || tokens < LEAST_TOKENS) return false;
   const spanSeconds = elapsed(firstAt, lastAt);
+  if (isProvenFast(pattern, lastAt)) return false;
   return isLump(spanSeconds, pattern) || isBurst(spanSeconds, pattern.gapsSeconds);
 }
+
+/**
+ * All of it, the wait for the first token included, took less than any engine needs to decode the answer at the rate
+ * above: nobody can have held it back for long enough to matter. So it is for mock servers, and for tiny models.
+ */
+const isProvenFast = ({ requestAt, tokens }: ArrivalPattern, lastAt: MonotonicInstant): boolean =>
+  requestAt !== null && elapsed(requestAt, lastAt) < FASTEST_TOKEN_SECONDS * (tokens - 1);
 
 function isLump(spanSeconds: number, { requestAt, firstAt, tokens }: ArrivalPattern): boolean {
   const ttftSeconds = requestAt === null || firstAt === null ? 0 : elapsed(requestAt, firstAt);

@@ -13,8 +13,17 @@ const STRONGER_THAN_STATUS: ReadonlyMap<string, FailureReason> = new Map([
   ['billing_hard_limit_reached', 'quota_exhausted'],
   ['billing_not_active', 'quota_exhausted'],
   ['insufficient_credits', 'quota_exhausted'],
+  // Azure and LiteLLM refuse a prompt with 400.
+  ['content_filter', 'content_filtered'],
+  ['content_policy_violation', 'content_filtered'],
+  ['contentpolicyviolationerror', 'content_filtered'],
+  ['responsibleaipolicyviolation', 'content_filtered'],
+  // Gateways that know no such model say so with 400 too.
+  ['model_not_found', 'not_found'],
   ['rate_limit_error', 'rate_limited'],
   ['rate_limit_exceeded', 'rate_limited'],
+  ['ratelimiterror', 'rate_limited'],
+  ['throttlingexception', 'rate_limited'],
   ['overloaded_error', 'overloaded'],
   ['overloaded', 'overloaded'],
 ]);
@@ -22,17 +31,21 @@ const STRONGER_THAN_STATUS: ReadonlyMap<string, FailureReason> = new Map([
 /** These only name what a status says anyway; they count where there is no status of an error. */
 const INSTEAD_OF_STATUS: ReadonlyMap<string, FailureReason> = new Map([
   ['authentication_error', 'unauthorized'],
+  ['authenticationerror', 'unauthorized'],
   ['invalid_api_key', 'unauthorized'],
   ['permission_error', 'forbidden'],
+  ['permissiondeniederror', 'forbidden'],
   ['not_found_error', 'not_found'],
-  ['model_not_found', 'not_found'],
   ['notfounderror', 'not_found'],
   ['invalid_request_error', 'bad_request'],
   ['badrequesterror', 'bad_request'],
   ['bad request', 'bad_request'],
   ['context_length_exceeded', 'bad_request'],
   ['exceed_context_size_error', 'bad_request'],
+  ['contextwindowexceedederror', 'bad_request'],
   ['unsupported_parameter', 'bad_request'],
+  ['serviceunavailableerror', 'overloaded'],
+  ['service_unavailable', 'overloaded'],
   ['timeout_error', 'gateway_timeout'],
 ]);
 

@@ -33,15 +33,18 @@ const BY_STATUS: ReadonlyMap<number, FailureReason> = new Map([
   [530, 'bad_gateway'],
 ]);
 
-const LOADING = /loading (?:the )?model|model.{0,24}\bloading\b|warming up|starting up|not (?:yet )?ready/i;
-// Envoy, HAProxy, Traefik, and the routers of SGLang, vLLM and Dynamo.
+const LOADING =
+  /loading (?:the )?model|\b(?:is|still|currently|being) load(?:ing|ed)\b|warming up|starting up|not (?:yet )?ready/i;
+// Envoy, HAProxy, Traefik, Kong, LiteLLM, and the routers of SGLang, vLLM and Dynamo.
 const NO_UPSTREAM =
-  /no healthy upstream|no server is available|no (?:available|healthy|ready|active) (?:servers?|endpoints?|workers?|backends?|instances?)|no (?:endpoints|instances|responders)/i;
+  /no healthy upstream|no server is available|ring-balancer|no (?:available|healthy|ready|active) (?:\w+ )?(?:servers?|endpoints?|workers?|backends?|instances?|deployments?|pods?)|no (?:endpoints|instances|responders|deployments)/i;
 const CONNECT_FAILED = /upstream connect error/i;
+/** Envoy's circuit breaker, where the header that says so was taken off. */
+const OVERFLOW = /reset reason: overflow/i;
 
 /** 503 has the most meanings of all. An engine never answers in HTML: such a page is a gateway's own. */
 function unavailable({ headers, text }: StatusHints): FailureReason {
-  if (headers['x-envoy-overloaded'] !== undefined) return 'overloaded';
+  if (headers['x-envoy-overloaded'] !== undefined || OVERFLOW.test(text)) return 'overloaded';
   if (LOADING.test(text)) return 'starting';
   if (CONNECT_FAILED.test(text)) return 'bad_gateway';
   const page = headers['content-type']?.toLowerCase().startsWith('text/html') ?? false;
@@ -51,6 +54,8 @@ function unavailable({ headers, text }: StatusHints): FailureReason {
 /** The reason for an HTTP status of 300 and above, also for one that stands inside an error object. */
 export function reasonOfStatus(status: number, hints: StatusHints): FailureReason {
   if (status === 503) return unavailable(hints);
+  // LiteLLM with every deployment in its cool-down.
+  if (status === 429 && NO_UPSTREAM.test(hints.text)) return 'no_upstream';
   const known = BY_STATUS.get(status);
   if (known !== undefined) return known;
   if (status >= 500) return 'server_error';

@@ -6,6 +6,7 @@ import type { ReadingResult } from './reading.ts';
 export function classifyFault(place: string, { fault }: ReadingResult): Failure | null {
   if (fault === 'event_too_large') return failure('response_too_large', place, 'one event exceeds its limit');
   if (fault === 'stream_too_large') return failure('response_too_large', place, 'the response exceeds its limit');
+  if (fault === 'not_a_stream') return failure('protocol_error', place, 'what came is no stream of events');
   return null;
 }
 
@@ -15,12 +16,14 @@ const generated = (result: ReadingResult): boolean =>
   (result.outputTokens ?? 0) > 0 || (result.reasoningTokens ?? 0) > 0 || result.finishReason === 'length';
 
 function classifyTokenless(place: string, result: ReadingResult, detail: FailureDetail): Failure {
+  if (result.foreignForm === 'complete_answer') {
+    return failure('not_streaming', place, 'one complete answer in an event instead of a stream', detail);
+  }
+  if (result.foreignForm === 'other_api') {
+    return failure('protocol_error', place, 'the stream holds no event of this API', detail);
+  }
   if (result.terminal && generated(result)) {
     return failure('no_visible_output', place, 'tokens were generated, none of them visible', detail);
-  }
-  // Bytes came, and every one of their events was something else than the API's.
-  if (!result.terminal && result.events > 0 && result.nonconformingEvents === result.events) {
-    return failure('protocol_error', place, 'the stream holds no event of this API', detail);
   }
   return failure('empty_stream', place, 'the stream ended without a token', detail);
 }

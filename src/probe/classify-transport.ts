@@ -4,6 +4,8 @@ import type { TransportFailure } from './transport-types.ts';
 
 const NO_ANSWER: ReadonlySet<string> = new Set(['ETIMEDOUT']);
 const OUT_OF_OUR_MEANS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
+/** No local port or address to connect from. One address family may be missing here without harm to the other. */
+const NO_OWN_ADDRESS = 'EADDRNOTAVAIL';
 const OURS: ReadonlySet<string> = new Set([
   'UND_ERR_INVALID_ARG',
   'UND_ERR_NOT_SUPPORTED',
@@ -21,6 +23,7 @@ function tlsHint(code: string | null): string {
 
 const tcpReason = (codes: readonly string[]): 'connect_timeout' | 'connect_refused' | 'internal' => {
   if (codes.some((code) => OUT_OF_OUR_MEANS.has(code))) return 'internal';
+  if (codes.length > 0 && codes.every((code) => code === NO_OWN_ADDRESS)) return 'internal';
   return codes.length > 0 && codes.every((code) => NO_ANSWER.has(code)) ? 'connect_timeout' : 'connect_refused';
 };
 
@@ -30,7 +33,12 @@ function classifyTcp(place: string, failed: TransportFailure): Failure {
   return failure(reason, place, `no connection (${tried.join(', ')})`, { addresses: tried });
 }
 
-function classifyProxy(place: string, { proxyStatus }: TransportFailure, detail: FailureDetail): Failure {
+function classifyProxy(place: string, { proxyStatus, attempts }: TransportFailure, detail: FailureDetail): Failure {
+  if (attempts.length > 0) {
+    const tried = attempts.map(({ address, code }) => `${address} ${code}`);
+    const what = `the proxy cannot be reached (${tried.join(', ')})`;
+    return failure('connection_lost', place, what, { ...detail, addresses: tried });
+  }
   if (proxyStatus === null) return failure('connection_lost', place, 'the proxy broke off', detail);
   const facts = { ...detail, proxy_status: proxyStatus };
   const what = `the proxy refused the tunnel with HTTP ${proxyStatus}`;

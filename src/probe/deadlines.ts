@@ -86,7 +86,9 @@ export function createDeadlines(
     },
     headersReceived: () => cancel('headers_timeout'),
     tokensReceived(at) {
-      if (graced) return;
+      // What looked like the end was none.
+      if (graced) cancel('grace');
+      graced = false;
       cancel('ttft_timeout');
       lastTokenAt = at;
       if (!timers.has('stalled')) arm('stalled', at, limits.betweenTokensSeconds);
@@ -94,7 +96,8 @@ export function createDeadlines(
     grace(at) {
       if (graced) return;
       graced = true;
-      stop();
+      // The whole probe's deadline stays: a stream that ends with each of its chunks must not go on for ever.
+      for (const what of ['connect_timeout', 'headers_timeout', 'ttft_timeout', 'stalled'] as const) cancel(what);
       arm('grace', at, GRACE_SECONDS);
     },
     stop,

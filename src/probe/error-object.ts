@@ -16,7 +16,7 @@ function httpStatus(...candidates: readonly unknown[]): number | null {
 const word = (value: unknown): string | null => (typeof value === 'number' ? String(value) : nonEmptyString(value));
 
 function messageOf(error: JsonObject): string {
-  const message = error.message ?? error.detail ?? error.msg ?? error.title;
+  const message = error.message ?? error.detail ?? error.msg ?? error.error_msg ?? error.error_message ?? error.title;
   if (message === undefined || message === null) return '';
   return (typeof message === 'string' ? message : asJson(message)).slice(0, LONGEST_TEXT);
 }
@@ -37,13 +37,14 @@ function fromObject(error: JsonObject, outer: JsonObject): StreamErrorObject {
       error.code,
       error.status,
       error.status_code,
+      error.error_code,
       error.http_status_code,
       outer.code,
       outer.status,
       outer.http_status_code,
     ),
     type: nonEmptyString(error.type) ?? nonEmptyString(error.error_type) ?? nonEmptyString(outer.error_type),
-    code: word(error.code),
+    code: word(error.code) ?? word(error.error_code),
     param: nonEmptyString(error.param),
     text: messageOf(error),
   };
@@ -57,8 +58,8 @@ const fromText = (text: string, outer: JsonObject): StreamErrorObject => ({
 
 /**
  * The error in a JSON object of a stream: nested under `error` (as object or string), Anthropic's `type: error`, the
- * flat `object: error` of older vLLM and of SGLang, or Dynamo's bare `{message, type, code}`. Null when the object
- * carries none.
+ * flat `object: error` of older vLLM and of SGLang, or a bare `{message, type, code}` or `{detail}` as Dynamo, FastAPI
+ * and problem+json have it. Null when the object carries none.
  */
 export function findError(value: JsonObject): StreamErrorObject | null {
   const nested = value.error;
@@ -68,8 +69,31 @@ export function findError(value: JsonObject): StreamErrorObject | null {
   return flat ? fromObject(value, {}) : null;
 }
 
-const isBareError = (value: JsonObject): boolean =>
-  typeof value.message === 'string' && value.choices === undefined && httpStatus(value.code, value.status) !== null;
+/** What an error may consist of that stands in a stream as an event of its own. Content has other fields, always. */
+const BARE_ERROR_FIELDS: ReadonlySet<string> = new Set([
+  'code',
+  'detail',
+  'error_code',
+  'error_message',
+  'error_msg',
+  'errors',
+  'instance',
+  'message',
+  'param',
+  'request_id',
+  'status',
+  'status_code',
+  'title',
+  'type',
+]);
+
+const says = (value: unknown): boolean => nonEmptyString(value) !== null || (Array.isArray(value) && value.length > 0);
+
+function isBareError(value: JsonObject): boolean {
+  if (value.type === 'ping' || !Object.keys(value).every((name) => BARE_ERROR_FIELDS.has(name))) return false;
+  const { detail, error_message: message, error_msg: shortMessage, errors } = value;
+  return [value.message, value.title, detail, message, shortMessage, errors].some(says);
+}
 
 /** The error that the value of a non-standard SSE field `error:` carries; text that is no JSON is its message. */
 export function errorFromField(text: string): StreamErrorObject {
@@ -78,12 +102,15 @@ export function errorFromField(text: string): StreamErrorObject {
   return findError(value) ?? fromObject(value, {});
 }
 
+const unwrapped = (text: string): string => /^\s*\[(.*)\]\s*$/s.exec(text)?.[1] ?? '';
+
 /**
- * The error of a body that is no stream. Also takes FastAPI's `detail` and a lone `message`, which inside a stream
- * would not be proof of an error. Null when the body is not JSON or carries no error.
+ * The error of a body that is no stream. Also takes `detail` and `message` with other fields beside them, which inside a
+ * stream would not be proof of an error, and the array around the object that Google's gateways send. Null when the
+ * body is not JSON or carries no error.
  */
 export function readErrorBody(text: string): StreamErrorObject | null {
-  const value = parseObject(text);
+  const value = parseObject(text) ?? parseObject(unwrapped(text));
   if (value === null) return null;
   const found = findError(value);
   if (found !== null) return found;

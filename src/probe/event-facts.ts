@@ -28,7 +28,12 @@ export interface EventMeaning {
   nonconforming(unreadable: boolean): void;
   /** Content of another choice than the first: usage then counts more than we read. */
   foreignChoice(): void;
+  /** Generated text in the form of another API, or a whole answer in one event: not what was asked for. */
+  foreignForm(form: ForeignForm): void;
 }
+
+/** What a stream without a token held instead. */
+export type ForeignForm = 'complete_answer' | 'other_api';
 
 /** Reads one event of an API. One per stream, so it may remember. Must not throw, whatever `data` is. */
 export type Interpreter = (meaning: EventMeaning, data: string, event: string | undefined) => void;
@@ -48,6 +53,7 @@ export interface EventFacts extends EventMeaning {
   isNonconforming: boolean;
   isUnreadable: boolean;
   isForeign: boolean;
+  foreignFormFound: ForeignForm | null;
   clear(): void;
   /** Null: nothing that could be a token. */
   chunkKind(): ChunkKind | null;
@@ -68,6 +74,7 @@ export function createEventFacts(): EventFacts {
     isNonconforming: false,
     isUnreadable: false,
     isForeign: false,
+    foreignFormFound: null,
     clear() {
       facts.contentText = '';
       facts.reasoningText = '';
@@ -82,6 +89,7 @@ export function createEventFacts(): EventFacts {
       facts.isNonconforming = false;
       facts.isUnreadable = false;
       facts.isForeign = false;
+      facts.foreignFormFound = null;
     },
     chunkKind() {
       if (facts.contentText !== '' || facts.reasoningText !== '' || facts.hasToolCall) return 'text';
@@ -123,6 +131,10 @@ export function createEventFacts(): EventFacts {
     },
     foreignChoice() {
       facts.isForeign = true;
+      facts.isNonconforming = true;
+    },
+    foreignForm(form) {
+      facts.foreignFormFound = form;
       facts.isNonconforming = true;
     },
   };

@@ -1,11 +1,12 @@
 import type { Clock } from '../clock.ts';
 import type { MonotonicInstant } from '../units.ts';
 import type { ApiDialect } from './apis/api.ts';
-import { type Body, type BodyKind, bodyKind, createStreamBody, createTextBody, mediaType } from './body.ts';
+import { type Body, type BodyKind, bodyKind, createBody, mediaType } from './body.ts';
 import { createDeadlines, type DeadlineReason } from './deadlines.ts';
 import { type BodyDecoder, createDecoder } from './decode.ts';
 import type { Deadlines } from './profile.ts';
 import type { ReadingProgress, ReadingResult } from './reading.ts';
+import { sniffEvents, sniffLines } from './sniff.ts';
 import type { ConnectStep } from './transport-address.ts';
 import type { Call, ConnectionFacts, Transport, TransportFailure, TransportRequest } from './transport-types.ts';
 
@@ -72,9 +73,10 @@ const nothingYet = (): Notes => ({
 });
 
 function openBody(plan: ExchangePlan, status: number, headers: Notes['headers'], requestAt: Notes['requestAt']): Body {
-  const kind = bodyKind(status, mediaType(headers['content-type']), plan.dialect.streamTypes);
-  if (kind !== 'stream') return createTextBody(kind);
-  return createStreamBody(plan.dialect.createReading(READING_LIMITS, requestAt ?? undefined));
+  const { streamTypes, createReading } = plan.dialect;
+  const declared = bodyKind(status, mediaType(headers['content-type']), streamTypes);
+  const sniff = streamTypes.includes('text/event-stream') ? sniffEvents : sniffLines;
+  return createBody(declared, sniff, () => createReading(READING_LIMITS, requestAt ?? undefined));
 }
 
 /** The facts of a probe that never came to an exchange. */

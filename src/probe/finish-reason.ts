@@ -20,12 +20,18 @@ const SYNONYMS: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
   ['eos', 'stop'],
   ['eos_token', 'stop'],
+  ['end', 'stop'],
+  ['complete', 'stop'],
+  ['done', 'stop'],
   ['end_turn', 'stop'],
   ['stop_sequence', 'stop'],
   ['word', 'stop'],
   ['completed', 'stop'],
   ['length', 'length'],
   ['limit', 'length'],
+  ['max_length', 'length'],
+  ['model_length', 'length'],
+  ['token_limit', 'length'],
   ['max_tokens', 'length'],
   ['max_output_tokens', 'length'],
   ['model_context_window_exceeded', 'length'],
@@ -36,18 +42,35 @@ const SYNONYMS: ReadonlyMap<string, FinishReason> = new Map([
   ['recitation', 'content_filter'],
   ['safety', 'content_filter'],
   ['refusal', 'content_filter'],
+  ['content_filtered', 'content_filter'],
+  ['guardrail_intervened', 'content_filter'],
+  ['prohibited_content', 'content_filter'],
+  ['blocklist', 'content_filter'],
+  ['spii', 'content_filter'],
+  ['sensitive', 'content_filter'],
   ['repetition', 'repetition'],
   ['abort', 'abort'],
   ['aborted', 'abort'],
   ['cancelled', 'abort'],
+  ['canceled', 'abort'],
+  // DeepSeek: the request was interrupted for want of resources.
+  ['insufficient_system_resource', 'abort'],
   ['error', 'error'],
   ['failed', 'error'],
+  ['network_error', 'error'],
+  ['internal_error', 'error'],
+  ['server_error', 'error'],
+  ['timeout', 'error'],
 ]);
 
-/** Reads a finish reason: a word, or SGLang's object with a `type`. Null when there is none yet (null, absent, ""). */
+/** How servers write that generation goes on, besides leaving the reason out: the nulls of other languages as text. */
+const NOT_YET: ReadonlySet<string> = new Set(['', 'null', 'none', 'nil', 'undefined', 'not_finished', 'in_progress']);
+
+/** Reads a finish reason: a word, or SGLang's object with a `type`. Null when there is none yet (null, absent, "", "null"). */
 export function readFinishReason(value: unknown): FinishReason | null {
-  if (value === null || value === undefined || value === '' || value === false) return null;
+  if (value === null || value === undefined || value === false) return null;
   const word = isObject(value) ? value.type : value;
-  if (typeof word !== 'string') return 'other';
-  return SYNONYMS.get(word) ?? SYNONYMS.get(word.toLowerCase()) ?? 'other';
+  if (typeof word !== 'string') return isObject(value) && value.error !== undefined ? 'error' : 'other';
+  const lower = word.toLowerCase();
+  return NOT_YET.has(lower) ? null : (SYNONYMS.get(lower) ?? 'other');
 }

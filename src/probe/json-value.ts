@@ -14,9 +14,12 @@ export function parseObject(text: string): JsonObject | null {
   }
 }
 
+/** More tokens than any context holds: such a number would spoil a counter for ever. */
+const MOST_TOKENS = 1_000_000_000;
+
 /** A token count; null for anything that cannot be one. */
 export const count = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS ? value : null;
 
 export const nonEmptyString = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null;

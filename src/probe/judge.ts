@@ -6,6 +6,7 @@ import { classifyTransport } from './classify-transport.ts';
 import type { DeadlineReason } from './deadlines.ts';
 import type { ExchangeFacts } from './exchange.ts';
 import { type FailureDetail, failure } from './failure.ts';
+import { parseObject } from './json-value.ts';
 import type { Failure } from './outcome.ts';
 import type { Deadlines } from './profile.ts';
 import type { ReadingResult, StreamErrorObject } from './reading.ts';
@@ -57,16 +58,24 @@ function judgeDeadline(reason: DeadlineReason, { result, setUp }: ExchangeFacts,
 // application/json and application/problem+json, but not the line by line kinds of another API.
 const COMPLETE_JSON = /[/+]json$/;
 
+/** A whole answer of one of the APIs, whatever its type is said to be. */
+function isAnswer(text: string): boolean {
+  const value = parseObject(text);
+  return (
+    value !== null && ['choices', 'message', 'content', 'output', 'generated_text', 'text'].some((key) => key in value)
+  );
+}
+
 /** HTTP 200 with a body that is no stream: an error, one complete answer, a page, or nothing. */
 function judgeAnswer(text: string, response: ErrorResponse): Failure {
   const { place, status, error, headers } = response;
   const type = mediaType(headers['content-type']);
   if (error !== null) return classifyErrorObject({ ...response, error });
   if (text.trim() === '') return failure('empty_stream', place, 'an empty body', { status });
-  if (COMPLETE_JSON.test(type) && /^\s*[[{]/.test(text)) {
+  if (/^\s*[[{]/.test(text) && (COMPLETE_JSON.test(type) || isAnswer(text))) {
     return failure('not_streaming', place, 'one complete answer instead of a stream', { status });
   }
-  const kind = type === 'text/html' ? 'a web page' : 'a body of another kind';
+  const kind = type === 'text/html' || /^\s*</.test(text) ? 'a web page' : 'a body of another kind';
   return failure('protocol_error', place, `${kind} instead of a stream`, { status });
 }
 
@@ -94,7 +103,8 @@ const unreadable = (place: string, encoding: string): Failure =>
  * 1. no response headers: the deadline that passed, else what broke (dns ... connection_lost);
  * 2. a status other than 2xx: the words of its error object where they are stronger, else the status, with or without
  *    a readable body, however the body ended;
- * 3. a 2xx body that is no stream: its error object, empty, complete answer, page; when it never ended, as in 1;
+ * 3. a 2xx body that is no stream by its first bytes, or else by its header: its error object, empty, complete answer,
+ *    page; when it never ended, as in 1;
  * 4. an error object in the stream, whatever came before or after it, a terminal marker included;
  * 5. a limit that was passed;
  * 6. without a terminal marker: the deadline that passed, else what broke. After a terminal marker neither matters;
@@ -115,7 +125,10 @@ export function judge(facts: ExchangeFacts, of: Case): Judgement {
   const error = of.dialect.readErrorBody(text);
   const response = { place, status, headers, body: text, error, parameters };
   if (kind === 'error') return { failure: classifyResponse(response), error };
-  if (ending.kind === 'ended' || ending.kind === 'stopped') return { failure: judgeAnswer(text, response), error };
+  // An error object that can be read is whole, however the rest ended.
+  if (error !== null || ending.kind === 'ended' || ending.kind === 'stopped') {
+    return { failure: judgeAnswer(text, response), error };
+  }
   return { failure: judgeUnanswered(facts, of), error: null };
 }
 

@@ -18,6 +18,7 @@ type PlainFacts = Pick<
   | 'terminal'
   | 'error'
   | 'fault'
+  | 'foreignForm'
   | 'timeline'
 >;
 

@@ -1,4 +1,5 @@
 import type { MonotonicInstant, Seconds } from '../units.ts';
+import type { ForeignForm } from './event-facts.ts';
 import type { TimelineKind, TokenSource } from './outcome.ts';
 
 /** What one arrival of bytes changed; the deadlines are steered by it. */
@@ -59,6 +60,8 @@ export interface ReadingResult {
    * of an event or a character.
    */
   readonly fault: 'event_too_large' | 'stream_too_large' | 'not_a_stream' | 'cut_event' | null;
+  /** Something else than the stream that was asked for; says nothing where there are tokens. */
+  readonly foreignForm: ForeignForm | null;
   readonly buffered: boolean;
   /** The generated text, bounded; for expectations and its hash only. */
   readonly text: string;

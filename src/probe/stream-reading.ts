@@ -1,6 +1,6 @@
 import { type MonotonicInstant, monotonicInstant } from '../units.ts';
 import { errorFromField } from './error-object.ts';
-import { createEventFacts, type Interpreter } from './event-facts.ts';
+import { createEventFacts, type ForeignForm, type Interpreter } from './event-facts.ts';
 import type { FinishReason } from './finish-reason.ts';
 import type { Framing, FramingHandler, FramingLimits } from './framing.ts';
 import type { ReadingProgress, ReadingResult, StreamErrorObject, StreamReading } from './reading.ts';
@@ -42,6 +42,9 @@ export function createStreamReading(options: StreamReadingOptions): StreamReadin
   let lostEvents = 0;
   let keepAlives = 0;
   let foreignChoices = false;
+  let foreignForm: ForeignForm | null = null;
+  /** Events of which nothing belongs to this API; keep-alives in any form are none. */
+  let strangeEvents = 0;
   /** The body is over and its unfinished last event is being read: what cannot be read now was cut. */
   let releasing = false;
   let cut = false;
@@ -66,6 +69,7 @@ export function createStreamReading(options: StreamReadingOptions): StreamReadin
     if (stopped()) return;
     if (releasing && name !== 'error') {
       cut = true;
+      if (events === 0) strangeEvents += 1;
       return;
     }
     facts.clear();
@@ -80,16 +84,29 @@ export function createStreamReading(options: StreamReadingOptions): StreamReadin
     firstEventAt ??= now;
     if (facts.isPing) keepAlives += 1;
     if (facts.isNonconforming) nonconformingEvents += 1;
+    if (facts.isNonconforming && !facts.isPing) strangeEvents += 1;
     foreignChoices ||= facts.isForeign;
+    foreignForm ??= facts.foreignFormFound;
     if (facts.errorFound !== null) {
       error = facts.errorFound;
       timeline.add(now, 'error', 0);
       return;
     }
+    takeBackEnd();
     const isToken = terminalAt === null && accountTokens();
     if (facts.usageFound !== null) usage.add(facts.usageFound);
     const isTerminal = accountTerminal();
     if (!isToken && !isTerminal) timeline.add(now, facts.usageFound === null ? 'event' : 'usage', 0);
+  }
+
+  /**
+   * Some gateways write a finish reason into every chunk, or into an empty one at the beginning. Text that follows
+   * shows that it was not the end; after the API's last marker nothing is read at all.
+   */
+  function takeBackEnd(): void {
+    if (terminalAt === null || facts.chunkKind() !== 'text') return;
+    terminalAt = null;
+    finishReason = null;
   }
 
   /** True for a sure token chunk. */
@@ -108,6 +125,13 @@ export function createStreamReading(options: StreamReadingOptions): StreamReadin
       timeline.add(now, 'token', timing.lastChunkTokens);
     }
     return isToken;
+  }
+
+  /** A stream without a token that held nothing else of this API either. The end marker is every API's. */
+  function foreignFormOf(): ForeignForm | null {
+    if (foreignForm !== null) return foreignForm;
+    const known = events - nonconformingEvents - (terminalAt === null ? 0 : 1);
+    return strangeEvents > 0 && known <= 0 ? 'other_api' : null;
   }
 
   /** True for the first terminal marker. Later ones only say that nothing follows. */
@@ -161,6 +185,7 @@ export function createStreamReading(options: StreamReadingOptions): StreamReadin
         terminal: terminalAt !== null,
         error,
         fault,
+        foreignForm: foreignFormOf(),
         timeline: timeline.entries(),
       },
     });

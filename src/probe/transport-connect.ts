@@ -65,7 +65,11 @@ export async function openConnection(
     reached('tcp', address);
     return dial(address, portOf(first));
   };
-  let socket = await raceAddresses(addresses, start, settings.addressAttemptSeconds, clock, signal);
+  let socket = await raceAddresses(addresses, start, settings.addressAttemptSeconds, clock, signal).catch((error) => {
+    // Whether the target listens is not known when the proxy does not.
+    if (proxy === null || !(error instanceof ConnectError)) throw error;
+    throw new ConnectError('proxy', { cause: error.cause, attempts: error.attempts });
+  });
 
   if (proxy !== null) reached('proxy', null);
   if (proxy !== null && proxy.protocol === 'https:' && context !== null) {

@@ -20,6 +20,12 @@ export interface HandlerHooks {
 const STALE_WITHIN_SECONDS = 1;
 const STALE_CODES: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE', 'ECONNABORTED']);
 
+/**
+ * Load balancers say 408 on a connection that was idle for too long, just as they close it. Read as the answer to a
+ * request that crossed it on the way, it would be a failure that no request has caused.
+ */
+const TOLD_TO_GO = 408;
+
 const joined = (value: string | string[] | undefined): string =>
   Array.isArray(value) ? value.join(', ') : (value ?? '');
 
@@ -38,15 +44,18 @@ export function createHandler(
   let startedAt: MonotonicInstant | null = null;
   let bytesBefore = 0;
   let step: 'request' | 'response' = 'request';
+  /** Given up for another connection: what this one still says is for nobody. */
+  let left = false;
+  const live = (): boolean => !left && hooks.live();
 
+  const retryable = (): boolean => startedAt !== null && elapsed(startedAt, clock.monotonic()) <= STALE_WITHIN_SECONDS;
   const isStale = (error: unknown, responseBytes: number): boolean => {
     if (!reused) return false;
     if (error instanceof ConnectionGone) return true;
-    if (startedAt === null || responseBytes > 0 || !STALE_CODES.has(errorCode(error) ?? '')) return false;
-    return elapsed(startedAt, clock.monotonic()) <= STALE_WITHIN_SECONDS;
+    return responseBytes === 0 && STALE_CODES.has(errorCode(error) ?? '') && retryable();
   };
   const written = (): void => {
-    if (hooks.live()) sink.requestWritten(clock.monotonic());
+    if (live()) sink.requestWritten(clock.monotonic());
   };
 
   return {
@@ -61,16 +70,24 @@ export function createHandler(
     onResponseStart(_, status, headers) {
       const at = clock.monotonic();
       // 103 and its like come before the response.
-      if (!hooks.live() || status < 200) return;
+      if (!live() || status < 200) return;
+      if (reused && status === TOLD_TO_GO && retryable()) {
+        left = true;
+        hooks.stale(true);
+        return;
+      }
       step = 'response';
       sink.headers(at, status, lowerCase(headers));
     },
     onResponseData(_, bytes) {
       const at = clock.monotonic();
-      if (hooks.live()) sink.data(at, bytes);
+      if (live()) sink.data(at, bytes);
     },
-    onResponseEnd: () => hooks.ended(clock.monotonic()),
+    onResponseEnd() {
+      if (!left) hooks.ended(clock.monotonic());
+    },
     onResponseError(_, error) {
+      if (left) return;
       const responseBytes = startedAt === null ? 0 : socket.bytesRead - bytesBefore;
       if (isStale(error, responseBytes)) hooks.stale(startedAt !== null);
       else hooks.failed({ step, error, responseBytes, closedByPeer: socket.readableEnded });

@@ -261,7 +261,7 @@ describe('whatever arrives', () => {
     );
   });
 
-  it('nothing after the first marker adds a token or moves a time', () => {
+  it('nothing without text after the first marker adds a token or moves a time', () => {
     const ended: Write[] = [
       { afterMs: 10, bytes: toBytes(content('A') + content('B')) },
       { afterMs: 10, bytes: toBytes(finish('stop')) },
@@ -269,6 +269,7 @@ describe('whatever arrives', () => {
     const before = readWrites('chat', ended);
     fc.assert(
       fc.property(chatWrites, (writes) => {
+        fc.pre(readWrites('chat', writes).text === '');
         const after = readWrites('chat', [...ended, ...writes]);
         for (const key of ['firstTokenAt', 'terminalAt', 'finishReason', 'text', 'textHash'] as const) {
           expect(after[key]).toEqual(before[key]);
@@ -276,6 +277,29 @@ describe('whatever arrives', () => {
         // Usage may come late and say that the finish frame was a token; nothing later than that counts.
         expect(after.lastTokenAt).toBeLessThanOrEqual(before.terminalAt ?? 0);
         expect(after.tokenChunks).toBeLessThanOrEqual(3);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('a finish reason that text follows was not the end', () => {
+    const finished: Write = { afterMs: 1, bytes: toBytes(finish('stop')) };
+    const tokens = fc.array(fc.tuple(fc.nat(500), fc.constantFrom('A', ' ', '好')), { minLength: 1 });
+    fc.assert(
+      fc.property(tokens, (paced) => {
+        const text = [...paced.map(([afterMs, piece]) => ({ afterMs, bytes: toBytes(content(piece)) })), finished];
+        const plain = readWrites('chat', [{ afterMs: 1, bytes: toBytes(': early\n\n') }, ...text]);
+        const early = readWrites('chat', [finished, ...text]);
+        for (const key of [
+          'firstTokenAt',
+          'lastTokenAt',
+          'terminalAt',
+          'gapsSeconds',
+          'text',
+          'finishReason',
+        ] as const) {
+          expect(early[key]).toEqual(plain[key]);
+        }
       }),
       { numRuns: 100 },
     );

@@ -1,6 +1,6 @@
 import { readErrorBody } from '../error-object.ts';
 import type { EventMeaning } from '../event-facts.ts';
-import { isObject, type JsonObject } from '../json-value.ts';
+import { isObject, type JsonObject, nonEmptyString } from '../json-value.ts';
 import type { ApiDialect } from './api.ts';
 import { bearer, OPENAI_OPTIONAL_PARAMETERS, openAiBody, openAiReading, SSE_TYPES } from './openai.ts';
 import { versionedUrl } from './urls.ts';
@@ -36,10 +36,19 @@ function readThinking(meaning: EventMeaning, parts: readonly unknown[]): void {
   for (const part of parts) if (isObject(part) && typeof part.text === 'string') meaning.reasoning(part.text);
 }
 
+/** A choice without a delta: the whole message of a gateway that only pretends to stream, or another API's text. */
+function readForeign(meaning: EventMeaning, { message, text }: JsonObject): void {
+  if (isObject(message) && nonEmptyString(message.content) !== null) meaning.foreignForm('complete_answer');
+  else if (nonEmptyString(text) !== null) meaning.foreignForm('other_api');
+}
+
 /** Reads the delta of a chat chunk. A frame that announces the role with an empty text is no token. */
 export function readChatDelta(meaning: EventMeaning, choice: JsonObject): void {
   const delta = choice.delta;
-  if (!isObject(delta)) return;
+  if (!isObject(delta)) {
+    readForeign(meaning, choice);
+    return;
+  }
   const content = delta.content ?? delta.refusal;
   const reasoning = reasoningOf(delta);
   if (reasoning !== '') meaning.reasoning(reasoning);

@@ -8,8 +8,13 @@ import type { ApiDialect } from './api.ts';
 
 const DONE = /^\s*\[DONE\]\s*$/;
 
+const QUOTED_DONE = '"[DONE]"';
+
 /** `[DONE]`, with whatever blanks around it. */
 const isDone = (data: string): boolean => data === '[DONE]' || (data.length < 64 && DONE.test(data));
+
+/** What is left of a keep-alive comment when a gateway wraps it into a data field once more. */
+const isWrappedComment = (data: string): boolean => data === '' || data.startsWith(':');
 
 /** Reads the object of an event that is no error; `name` is the event's SSE name. */
 export type ReadObject = (meaning: EventMeaning, object: JsonObject, name: string | undefined) => void;
@@ -24,9 +29,19 @@ function objectInterpreter(read: ReadObject): Interpreter {
       meaning.done();
       return;
     }
+    if (data === QUOTED_DONE) {
+      meaning.nonconforming(false);
+      meaning.done();
+      return;
+    }
     // An event of this name is an error whatever its data, plain text included.
     if (name === 'error') {
       meaning.error(errorFromField(data));
+      return;
+    }
+    if (isWrappedComment(data)) {
+      meaning.ping();
+      meaning.nonconforming(false);
       return;
     }
     const object = parseObject(data);

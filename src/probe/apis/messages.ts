@@ -46,6 +46,7 @@ const EVENTS: ReadonlyMap<string, ReadEvent> = new Map<string, ReadEvent>([
   ['message_delta', readMessageDelta],
   ['message_stop', (meaning) => meaning.done()],
   ['ping', (meaning) => meaning.ping()],
+  ['message', (meaning) => meaning.foreignForm('complete_answer')],
 ]);
 
 /** An event of a new type is no fault: the API reserves the right to add them. */

@@ -59,7 +59,7 @@ function firstChoice(meaning: EventMeaning, choices: readonly unknown[]): JsonOb
   let first: JsonObject | null = null;
   for (const choice of choices) {
     if (!isObject(choice)) meaning.nonconforming(false);
-    else if (choice.index === undefined || choice.index === null || choice.index === 0) first ??= choice;
+    else if (Number(choice.index ?? 0) === 0) first ??= choice;
     else meaning.foreignChoice();
   }
   return first;

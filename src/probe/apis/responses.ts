@@ -32,10 +32,11 @@ function readEnd(meaning: EventMeaning, type: string, response: JsonObject): voi
   const usage = readUsage(response.usage);
   if (usage !== null) meaning.usage(usage);
   const details = response.incomplete_details;
-  const incomplete = type === 'response.incomplete';
+  // vLLM ends with `response.completed` in any case, and says the truth in the status.
+  const incomplete = type === 'response.incomplete' || response.status === 'incomplete';
   const reason = incomplete && isObject(details) ? readFinishReason(details.reason) : null;
-  if (type === 'response.completed') meaning.finish('stop');
-  else if (incomplete) meaning.finish(reason ?? 'other');
+  if (incomplete) meaning.finish(reason ?? 'other');
+  else if (type === 'response.completed') meaning.finish(readFinishReason(response.status) ?? 'stop');
   else meaning.finish(type === 'response.cancelled' ? 'abort' : 'error');
   meaning.done();
 }
@@ -62,7 +63,7 @@ function readText(meaning: EventMeaning, delta: unknown, readDelta: ReadDelta): 
 }
 
 function readLast(meaning: EventMeaning, type: string, response: JsonObject): void {
-  const error = type === 'response.failed' ? findError(response) : null;
+  const error = findError({ error: response.error });
   if (error !== null) meaning.error(error);
   else readEnd(meaning, type, response);
 }

@@ -33,6 +33,20 @@ describe('lumps', () => {
     expect(buffered(arrivals)).toBe(expected);
   });
 
+  it.each([
+    ['a mock server without pacing', paced(16, 3 / 15, 2), false],
+    ['a mock server that writes all at once', paced(16, 0, 2), false],
+    ['a mock server in two writes', [2, 2, 2, 2, 2, 2, 2, 2, 5, 5, 5, 5, 5, 5, 5, 5], false],
+    ['16 tokens for which a wait of 16 ms would have been enough', paced(16, 0, 16), true],
+    ['a fast engine behind a wait that could hide as much', paced(16, 0.2, 50), true],
+  ])('an answer faster as a whole than any engine was not held back: %s', (_, arrivals, expected) => {
+    expect(buffered(arrivals)).toBe(expected);
+  });
+
+  it('without the instant of the request nothing is proven', () => {
+    expect(buffered(paced(16, 0, 2), 16, null)).toBe(true);
+  });
+
   it('many tokens in one chunk are a lump too', () => {
     expect(buffered([1740], 49)).toBe(true);
     expect(buffered([1740], 7)).toBe(false);

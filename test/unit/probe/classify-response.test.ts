@@ -56,6 +56,34 @@ describe('a response that is an error', () => {
     ['a router without workers', 503, '{"error":{"message":"No available workers"}}', 'no_upstream'],
     ['Envoy that cannot connect', 503, 'upstream connect error or disconnect/reset before headers', 'bad_gateway'],
     ['nothing but 503', 503, '', 'overloaded'],
+    [
+      'LiteLLM with all deployments in their cool-down',
+      429,
+      '{"error":{"message":"No deployments available for selected model, Try again in 5 seconds","type":"None","code":"429"}}',
+      'no_upstream',
+    ],
+    ['Kong without an engine', 503, '{"message":"failure to get a peer from the ring-balancer"}', 'no_upstream'],
+    [
+      "Envoy's circuit breaker",
+      503,
+      'upstream connect error or disconnect/reset before headers. reset reason: overflow',
+      'overloaded',
+    ],
+    [
+      'a model with a long name that loads',
+      503,
+      '{"error":"Model acme/Some-Very-Long-Name-405B-Instruct-FP8 is currently loading"}',
+      'starting',
+    ],
+    [
+      'a prompt that the filter refuses',
+      400,
+      '{"error":{"code":"content_filter","status":400,"param":"prompt"}}',
+      'content_filtered',
+    ],
+    ['a policy of content', 400, '{"error":{"type":"ContentPolicyViolationError"}}', 'content_filtered'],
+    ['an unknown model as 400', 400, '{"error":{"code":"model_not_found"}}', 'not_found'],
+    ["Google's array", 429, '[{"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}]', 'rate_limited'],
     ['an impatient gateway', 504, '', 'gateway_timeout'],
     ['Cloudflare 520', 520, '', 'bad_gateway'],
     ['Cloudflare 524', 524, '', 'gateway_timeout'],
@@ -112,6 +140,9 @@ describe('an error inside a stream', () => {
     ['a spent budget', { type: 'budget_exceeded', code: 400 }, 'quota_exhausted'],
     ['a bad key', { type: 'authentication_error' }, 'unauthorized'],
     ['a dead upstream', { message: 'x', code: 502 }, 'bad_gateway'],
+    ["LiteLLM's words for a rate limit", { type: 'RateLimitError' }, 'rate_limited'],
+    ["LiteLLM's words for a missing engine", { type: 'ServiceUnavailableError' }, 'overloaded'],
+    ["Bedrock's words for a rate limit", { type: 'ThrottlingException' }, 'rate_limited'],
   ])('of %s has its reason', (_, fields, reason) => {
     expect(inStream(fields).reason).toBe(reason);
   });

@@ -41,6 +41,8 @@ describe('what breaks below HTTP', () => {
     ['a self-signed certificate', failed('tls', { error: withCode('DEPTH_ZERO_SELF_SIGNED_CERT') }), 'tls'],
     ['an unreadable key file', failed('configuration', { error: withCode('ENOENT'), setting: 'keyFile' }), 'internal'],
     ['a bug in the set-up', failed('configuration', { error: new TypeError('x') }), 'internal'],
+    ['no port of our own left', failed('tcp', { attempts: attempts('EADDRNOTAVAIL') }), 'internal'],
+    ['a proxy that does not listen', failed('proxy', { attempts: attempts('ECONNREFUSED') }), 'connection_lost'],
     ['a proxy with a password', failed('proxy', { proxyStatus: 407 }), 'unauthorized'],
     ['a proxy with a policy', failed('proxy', { proxyStatus: 403 }), 'forbidden'],
     ['a proxy without a target', failed('proxy', { proxyStatus: 503 }), 'bad_gateway'],

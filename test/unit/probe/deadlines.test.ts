@@ -85,13 +85,41 @@ describe('deadlines', () => {
     expect(clock.pendingTimers()).toBe(2);
   });
 
-  test('give way to a bounded grace after the terminal marker, which nothing prolongs', async () => {
+  test('are back when tokens follow what looked like the end', async () => {
+    const { clock, deadlines, expired, now } = setUp();
+    deadlines.requestStarted(now());
+    deadlines.headersReceived();
+    deadlines.grace(now());
+    await clock.advance(GRACE_SECONDS / 2);
+    deadlines.tokensReceived(now());
+    await clock.advance(LIMITS.betweenTokensSeconds - 0.1);
+    expect(expired).toEqual([]);
+    await clock.advance(0.1);
+    expect(expired).toEqual(['stalled']);
+  });
+
+  test('of the whole probe stays, for streams that end with each of their chunks', async () => {
+    const { clock, deadlines, expired, now } = setUp();
+    deadlines.requestStarted(now());
+    deadlines.headersReceived();
+    for (let second = 0; second < LIMITS.totalSeconds - 1; second += 1) {
+      deadlines.tokensReceived(now());
+      deadlines.grace(now());
+      await clock.advance(1);
+    }
+    deadlines.tokensReceived(now());
+    deadlines.grace(now());
+    await clock.advance(1);
+    expect(expired).toEqual(['total_timeout']);
+    expect(clock.pendingTimers()).toBe(0);
+  });
+
+  test('give way to a bounded grace after the terminal marker, which nothing but a token prolongs', async () => {
     const { clock, deadlines, expired, now } = setUp();
     deadlines.requestStarted(now());
     deadlines.tokensReceived(now());
     deadlines.grace(now());
     await clock.advance(GRACE_SECONDS / 2);
-    deadlines.tokensReceived(now());
     deadlines.grace(now());
     await clock.advance(GRACE_SECONDS / 2);
     expect(expired).toEqual(['grace']);

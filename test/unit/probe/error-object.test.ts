@@ -77,9 +77,23 @@ describe('readErrorBody', () => {
 
 describe('findError', () => {
   it('does not take what only a whole body proves', () => {
-    expect(findError({ detail: 'm' })).toBeNull();
-    expect(findError({ message: 'm' })).toBeNull();
+    expect(findError({ detail: 'm', text: 'A' })).toBeNull();
+    expect(findError({ message: 'm', id: 'c1' })).toBeNull();
     expect(findError({ message: 'm', code: 503, choices: [] })).toBeNull();
+    expect(findError({ type: 'ping', message: 'still here' })).toBeNull();
+    expect(findError({ code: 0, status: 'ok', message: '' })).toBeNull();
+    expect(findError({})).toBeNull();
+  });
+
+  it.each([
+    ['FastAPI', { detail: 'Internal Server Error' }, null],
+    ['FastAPI with a list', { detail: [{ msg: 'm' }] }, null],
+    ['problem+json', { type: 'about:blank', title: 'Bad Gateway', status: 502 }, 502],
+    ['a lone message', { message: 'engine is dead' }, null],
+    ['a list of errors', { errors: [{ message: 'm' }] }, null],
+    ['numbered errors', { error_code: 503, error_msg: 'm' }, 503],
+  ])('takes an event that is nothing but an error: %s', (_, value, status) => {
+    expect(findError(value)).toMatchObject({ status });
   });
 });
 

@@ -20,6 +20,13 @@ describe('readFinishReason', () => {
     [null, null],
     [undefined, null],
     ['', null],
+    ['null', null],
+    ['None', null],
+    ['not_finished', null],
+    ['insufficient_system_resource', 'abort'],
+    ['network_error', 'error'],
+    ['sensitive', 'content_filter'],
+    [{ error: 'x' }, 'error'],
   ])('%j is %s', (value, expected) => {
     expect(readFinishReason(value)).toBe(expected);
     if (expected !== null) expect(FINISH_REASONS).toContain(expected);
