@@ -7,7 +7,7 @@ import { DIALECTS } from './dialects/table.ts';
 import { createFetcher, type Fetcher, type FetchFailure } from './fetch.ts';
 import type { FetchTls } from './fetch-agent.ts';
 import { identifyPage, isReadable } from './identify.ts';
-import { engineByDocuments, type Identity, readIdentity } from './identity.ts';
+import { engineByDocuments, type Identity, NOTHING_KNOWN, readIdentity } from './identity.ts';
 import { type ModelList, readModelList } from './models.ts';
 import type { Discovery, EngineName } from './types.ts';
 import { baseUrl, below, pageUrl } from './urls.ts';
@@ -105,7 +105,10 @@ class Discoverer {
 
   async run(): Promise<Discovery> {
     const told = this.options.engine === 'auto' || this.options.engine === 'unknown' ? null : this.options.engine;
-    const models = readModelList(await this.asker.get('/v1/models'));
+    const listing = await this.asker.get('/v1/models');
+    const models = readModelList(listing);
+    // Nobody answers at all: asking on would only wait through one deadline after the other.
+    if (listing.status === null && this.options.metricsUrl === null) return this.unreachable(told, models);
     if (models.engine !== null) this.asker.note(`the model list is ${models.engine}'s`);
     const hint = told ?? models.engine;
     // Before any page is read: a page of llama.cpp may have to be left alone.
@@ -115,6 +118,11 @@ class Discoverer {
       told ?? this.engineOf(page, models) ?? (await engineByDocuments(this.asker)) ?? models.likely ?? 'unknown';
     const identity = early ?? (await readIdentity(engine, this.asker));
     return this.result(engine, this.pageOf(engine, page), models, identity);
+  }
+
+  private unreachable(told: EngineName | null, models: ModelList): Discovery {
+    const page = told === null ? null : (candidates(this.base, told)[0] ?? null);
+    return this.result(told ?? 'unknown', page, models, NOTHING_KNOWN);
   }
 
   /** A page that nobody can read is of use only where it may fill up: where an engine is known to be there. */

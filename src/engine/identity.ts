@@ -10,7 +10,8 @@ export interface Identity {
   readonly keepAway: string | null;
 }
 
-const NOTHING: Identity = { version: null, chatTemplate: null, maxModelLength: null, keepAway: null };
+/** Of an engine without such documents. */
+export const NOTHING_KNOWN: Identity = { version: null, chatTemplate: null, maxModelLength: null, keepAway: null };
 
 const versionOf = (answer: Answer, name = 'version'): string | null =>
   answer.status === 200 ? shortString(member(answer.json, name)) : null;
@@ -44,7 +45,7 @@ async function llamacpp(asker: Asker): Promise<Identity> {
 async function tgi(asker: Asker): Promise<Identity> {
   const info = await asker.get('/info');
   return {
-    ...NOTHING,
+    ...NOTHING_KNOWN,
     version: versionOf(info),
     maxModelLength: positive(member(info.json, 'max_total_tokens')),
   };
@@ -52,11 +53,11 @@ async function tgi(asker: Asker): Promise<Identity> {
 
 async function nim(asker: Asker): Promise<Identity> {
   const answer = await asker.get('/v1/version');
-  return { ...NOTHING, version: versionOf(answer, 'release') ?? versionOf(answer, 'api') ?? versionOf(answer) };
+  return { ...NOTHING_KNOWN, version: versionOf(answer, 'release') ?? versionOf(answer, 'api') ?? versionOf(answer) };
 }
 
 const versioned = async (asker: Asker, paths: readonly string[]): Promise<Identity> => ({
-  ...NOTHING,
+  ...NOTHING_KNOWN,
   version: await firstVersion(asker, paths),
 });
 
@@ -68,14 +69,14 @@ const READERS: Readonly<Record<EngineName, (asker: Asker) => Promise<Identity>>>
   tgi,
   llamacpp,
   // It has no document with its version.
-  lmdeploy: async () => NOTHING,
+  lmdeploy: async () => NOTHING_KNOWN,
   nim,
-  dynamo: async () => NOTHING,
-  'ray-serve': async () => NOTHING,
+  dynamo: async () => NOTHING_KNOWN,
+  'ray-serve': async () => NOTHING_KNOWN,
   kserve: (asker) => versioned(asker, ['/v2']),
-  'llm-d-inference-sim': async () => NOTHING,
+  'llm-d-inference-sim': async () => NOTHING_KNOWN,
   ollama: (asker) => versioned(asker, ['/api/version']),
-  unknown: async () => NOTHING,
+  unknown: async () => NOTHING_KNOWN,
 };
 
 /** Asks an engine for its version and the like, by documents that have no effect on it. */

@@ -201,7 +201,7 @@ class State implements EngineState {
     const reader = this.readerOf(result);
     const gap = this.good !== null && !this.up;
     const lastGoodAt = this.good?.unix ?? null;
-    this.malformedLines += result.page.malformedLines;
+    this.malformedLines = result.page.malformedLines;
     this.up = true;
     const settings = { now: this.clock.unix(), histograms: this.options.histograms };
     const start = result.processStartSeconds;

@@ -116,6 +116,7 @@ export interface EngineView {
   readonly sources: Partial<Readonly<Record<EngineRole, string>>>;
   /** Empty when the data is stale. */
   readonly series: readonly EngineSeries[];
+  /** Lines of the last page that are no sample and were passed over. */
   readonly malformedLines: number;
   /**
    * Counters fall and come back above their old value again and again: several processes answer behind one address in

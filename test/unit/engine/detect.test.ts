@@ -308,7 +308,14 @@ describe('discovery', () => {
     await server.close();
     const found = await find({}, { url });
     expect(found).toMatchObject({ engine: 'unknown', metricsUrl: null, models: [], maxModelLength: null });
-    expect(found.findings[0]).toBe('GET /v1/models: connect (ECONNREFUSED)');
+    expect(found.findings).toEqual(['GET /v1/models: connect (ECONNREFUSED)']);
+    const told = await find({}, { url, engine: 'sglang' });
+    expect([told.engine, metricsPath(told), told.apis]).toEqual(['sglang', '/metrics', ['completions', 'chat']]);
+  });
+
+  it('waits for one deadline, not for many, when nobody answers', async () => {
+    const found = await find({ '/v1/models': () => {} }, { timeoutSeconds: seconds(0.05) });
+    expect([found.engine, found.asked]).toEqual(['unknown', ['/v1/models']]);
   });
 
   it.each([
