@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { type Seconds, seconds } from '../units.ts';
-import { type Asker, createAsker } from './ask.ts';
+import { type Answer, type Asker, createAsker } from './ask.ts';
 import { wantedNames } from './dialects/names.ts';
 import { DIALECTS } from './dialects/table.ts';
 import { createFetcher, type Fetcher, type FetchFailure } from './fetch.ts';
@@ -115,9 +115,13 @@ class Discoverer {
     const early = hint === 'llamacpp' ? await readIdentity('llamacpp', this.asker) : null;
     const page = await this.findPage(hint, early);
     const engine =
-      told ?? this.engineOf(page, models) ?? (await engineByDocuments(this.asker)) ?? models.likely ?? 'unknown';
-    const identity = early ?? (await readIdentity(engine, this.asker));
+      told ?? this.engineOf(page, models) ?? (await this.askFurther(listing)) ?? models.likely ?? 'unknown';
+    const identity = early ?? (listing.status === null ? NOTHING_KNOWN : await readIdentity(engine, this.asker));
     return this.result(engine, this.pageOf(engine, page), models, identity);
+  }
+
+  private async askFurther(listing: Answer): Promise<EngineName | null> {
+    return listing.status === null ? null : engineByDocuments(this.asker);
   }
 
   private unreachable(told: EngineName | null, models: ModelList): Discovery {
