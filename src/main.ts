@@ -20,6 +20,19 @@ function onHangup(callback: () => void): () => void {
   return () => process.off('SIGHUP', callback);
 }
 
+async function ask(question: string, stop: AbortSignal): Promise<boolean> {
+  const { createInterface } = await import('node:readline/promises');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^\s*y(es)?\s*$/i.test(await terminal.question(question, { signal: stop }));
+  } catch {
+    // Interrupted, or the end of the input.
+    return false;
+  } finally {
+    terminal.close();
+  }
+}
+
 // The reader of a pipe may have seen enough (`| head`).
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -27,6 +40,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
+const stop = stopSignal();
 const context: CliContext = {
   environment: process.env,
   clock: systemClock(),
@@ -38,7 +52,11 @@ const context: CliContext = {
     // A terminal that does not know its width says 0.
     columns: process.stdout.columns || 80,
   },
-  stop: stopSignal(),
+  stop,
+  ...(process.stderr.isTTY === true && {
+    status: (line) => void process.stderr.write(`\r\u001b[K${line ?? ''}`),
+  }),
+  ...(process.stdin.isTTY === true && process.stderr.isTTY === true && { confirm: (question) => ask(question, stop) }),
   onHangup,
 };
 

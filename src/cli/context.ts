@@ -14,6 +14,10 @@ export interface CliContext {
     /** Width of the terminal; 80 where there is none. */
     readonly columns: number;
   };
+  /** Rewrites one line on standard error; null clears it. Missing where that is no terminal. */
+  readonly status?: (line: string | null) => void;
+  /** Asks whoever sits there; false for anything but yes. Missing where nobody does. */
+  readonly confirm?: (question: string) => Promise<boolean>;
   /** SIGTERM or SIGINT came: finish in good order. */
   readonly stop: AbortSignal;
   /** Calls back for each SIGHUP, until the returned function is called. */

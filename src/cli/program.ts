@@ -6,6 +6,7 @@ import { SIM_FLAGS } from '../sim/flags.ts';
 import { buildVersion } from '../version.ts';
 import type { ConfigFlags } from './config-source.ts';
 import { type CliContext, EXIT, type ExitCode } from './context.ts';
+import { withLoadFlags } from './load-flags.ts';
 
 type Action<Flags> = (flags: Flags, context: CliContext) => Promise<ExitCode>;
 
@@ -20,6 +21,8 @@ const COMMANDS = {
   once: async () => (await import('./once.ts')).once,
   simulate: async () => (await import('./simulate.ts')).simulate,
   demo: async () => (await import('./demo.ts')).demo,
+  load: async () => (await import('./load.ts')).load,
+  loadWorker: async () => (await import('./load-worker.ts')).loadWorker,
 };
 
 /** In the manner of Prometheus' own programs. */
@@ -27,6 +30,9 @@ function versionText(): string {
   const { version, revision } = buildVersion();
   return `inference-probe, version ${version} (revision: ${revision})\n  node version: ${process.version}\n  platform:     ${process.platform}/${process.arch}`;
 }
+
+/** By which the program knows that it is a thread of its own load run (experiment/load-thread.ts). */
+const WORKER_COMMAND = 'load-worker';
 
 const listenAddress = (): Option =>
   new Option('--web.listen-address <address>', 'where to listen: host:port, :port or [v6]:port (default :20061)');
@@ -133,6 +139,12 @@ function buildProgram(context: CliContext, done: (code: ExitCode) => void): Comm
     .option('--log.level <level>', `least severe level that is written: ${LOG_LEVELS.join(', ')} (default info)`)
     .description('a simulated engine under changing load, with the exporter beside it')
     .action(run(COMMANDS.demo, (flags) => ({ ...flags, sim: simulatorValues(flags) })));
+  withLoadFlags(program.command('load'))
+    .description(
+      'load an endpoint at one level and measure it; exits 0 for a result, 1 for a partial one, 2 for wrong usage',
+    )
+    .action(run(COMMANDS.load));
+  program.command(WORKER_COMMAND, { hidden: true }).action(run(COMMANDS.loadWorker));
   return program;
 }
 

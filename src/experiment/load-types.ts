@@ -5,7 +5,6 @@ import type { Discovery } from '../engine/types.ts';
 import type { Logger } from '../log.ts';
 import type { ApiName, ProbeOutcome } from '../probe/outcome.ts';
 import type { Deadlines } from '../probe/profile.ts';
-import type { Seconds } from '../units.ts';
 import type { PromptPlan } from './prompts.ts';
 import type { Summary } from './summary-types.ts';
 import type { Arrival, LoadPlan, RunMetadata, RunPhase } from './types.ts';
@@ -35,8 +34,6 @@ export interface LoadRequest {
   readonly seed: string;
   readonly workers: number;
   readonly slo: LoadPlan['slo'];
-  /** Loop delay above max(this, 5 % of the TTFT) marks a request as disturbed. */
-  readonly disturbedAfterSeconds: Seconds;
 }
 
 /** What a run may cost at most; null where it cannot be known yet. */

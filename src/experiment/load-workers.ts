@@ -1,16 +1,19 @@
 import { ProbeExporterError } from '../errors.ts';
-import type { MonotonicInstant } from '../units.ts';
+import { type MonotonicInstant, seconds } from '../units.ts';
 import { loadProfile, unitTarget } from './load-target.ts';
 import { startLoadThread, toSharedNanoseconds } from './load-thread.ts';
 import type { Calibration, LoadDependencies, PreparedLoad } from './load-types.ts';
 import { createLoadUnit, type LoadUnit, type UnitOptions, type UnitReport } from './load-unit.ts';
+
+/** The program's default for probes: loop delay above max(this, 5 % of the TTFT) marks a request as disturbed. */
+const DISTURBED_AFTER_SECONDS = seconds(0.02);
 
 type Report = (worker: number, report: UnitReport) => void;
 
 const optionsOf = (prepared: PreparedLoad, calibration: Calibration, worker: number): UnitOptions => ({
   target: unitTarget(prepared, calibration.api),
   profile: loadProfile(prepared.request),
-  disturbedAfterSeconds: prepared.request.disturbedAfterSeconds,
+  disturbedAfterSeconds: DISTURBED_AFTER_SECONDS,
   refusedParameters: calibration.refusedParameters,
   arrival: prepared.request.arrival,
   worker,

@@ -1,0 +1,67 @@
+import { ConfigurationError } from '../config/report.ts';
+import { ProbeExporterError } from '../errors.ts';
+import { calibrateLoad } from '../experiment/calibrate-load.ts';
+import type { LoadDependencies, LoadRequest } from '../experiment/load-types.ts';
+import { prepareLoad } from '../experiment/prepare-load.ts';
+import { writeRunReport } from '../experiment/report-write.ts';
+import { runLoad } from '../experiment/run-load.ts';
+import type { Summary } from '../experiment/summary-types.ts';
+import { createLogger, type Logger } from '../log.ts';
+import { type CliContext, EXIT, type ExitCode } from './context.ts';
+import type { LoadFlags } from './load-flags.ts';
+import { planLines, renderProgress, renderSummary } from './load-render.ts';
+import { readLoadRequest } from './load-request.ts';
+import { ownScript } from './own-script.ts';
+
+/** Folder of a run that was not named: by its date, below the current one. */
+export const defaultFolder = (kind: string, context: Pick<CliContext, 'clock'>): string =>
+  `${kind}-${new Date(context.clock.unix() * 1000).toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
+
+/** What every command that loads an endpoint hands to the experiment. */
+export function loadDependencies(log: Logger, context: CliContext): LoadDependencies {
+  return {
+    clock: context.clock,
+    log,
+    signal: context.stop,
+    workerScript: ownScript(),
+    onProgress: (progress) => context.status?.(renderProgress(progress, context.terminal.columns)),
+  };
+}
+
+export function readRequest(flags: LoadFlags, context: CliContext, log: Logger): LoadRequest {
+  try {
+    return readLoadRequest(flags, context, log);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    throw new ProbeExporterError('USAGE', error.message);
+  }
+}
+
+/** Nobody is asked where nobody could answer. */
+async function agreed(lines: readonly string[], flags: LoadFlags, context: CliContext): Promise<boolean> {
+  for (const line of lines) context.err(line);
+  if (flags.yes === true || context.confirm === undefined) return true;
+  return await context.confirm('Start? [y/N] ');
+}
+
+const codeOf = ({ verdict }: Summary): ExitCode => (verdict === 'result' ? EXIT.ok : EXIT.failed);
+
+/**
+ * Loads an endpoint and says how it fared. 0: a result; 1: a partial one, none, or one that the client limited; 2: a
+ * wrong command line, or an endpoint that cannot be loaded.
+ */
+export async function load(flags: LoadFlags, context: CliContext): Promise<ExitCode> {
+  const log = createLogger({ level: flags.verbose === true ? 'debug' : 'error', format: 'logfmt' });
+  const request = readRequest(flags, context, log);
+  const deps = loadDependencies(log, context);
+  const prepared = await calibrateLoad(await prepareLoad(request, deps), deps);
+  if (!(await agreed(planLines(prepared), flags, context))) {
+    context.err('not started');
+    return EXIT.failed;
+  }
+  const folder = flags.out ?? defaultFolder('load', context);
+  await runLoad(prepared, folder, deps).finally(() => context.status?.(null));
+  const summary = writeRunReport(folder);
+  context.out(flags.json === true ? JSON.stringify(summary) : renderSummary(summary, folder, context.terminal.colour));
+  return codeOf(summary);
+}
