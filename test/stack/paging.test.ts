@@ -35,6 +35,10 @@ const filled = (expression: string): string =>
     .replace(/=~"\$(job|instance|target|model|profile)"/g, '=~".+"')
     .replaceAll('$target', '.+');
 
+/** In CI the second stack leaves the slowest part to the first: the rules and the routing are the same. */
+const short = process.env.STACK_SHORT === '1';
+if (short) console.warn('SKIPPED: resolution of pages (STACK_SHORT=1), seen on the other stack');
+
 const one = (events: readonly PagerEvent[]): PagerEvent => {
   const [event] = events;
   if (event === undefined) throw new Error('no page');
@@ -153,7 +157,7 @@ describe.skipIf(missing('prometheus') || missing('alertmanager'))('from symptom 
     });
   });
 
-  it('resolves each page with the same key after the harm has ended', async () => {
+  it.skipIf(short)('resolves each page with the same key after the harm has ended', async () => {
     const { engines } = stack;
     await flooding.stop();
     for (const name of ['stalled', 'refusing', 'buffered', 'hung']) await fault(engines[name] ?? '', { kind: 'clear' });
