@@ -10,7 +10,7 @@ import { identifyPage, isReadable } from './identify.ts';
 import { engineByDocuments, type Identity, NOTHING_KNOWN, readIdentity } from './identity.ts';
 import { type ModelList, readModelList } from './models.ts';
 import type { Discovery, EngineName } from './types.ts';
-import { baseUrl, below, pageUrl } from './urls.ts';
+import { baseUrl, below, pageUrl, usualPage } from './urls.ts';
 
 export interface DiscoverOptions {
   /** The target's base URL; may end in /v1. */
@@ -73,7 +73,7 @@ const pathsFor = (engine: EngineName | null): readonly string[] =>
 /** Pages to look at, nearest first; an API below a path (`/openai/v1`) often has its metrics at the root. */
 function candidates(base: URL, engine: EngineName | null): readonly URL[] {
   const dialect = DIALECTS.find((one) => one.engine === engine) ?? null;
-  const usual = dialect?.port == null ? [] : [pageUrl(base, null, dialect)].filter((url) => url !== null);
+  const usual = dialect?.port == null ? [] : [usualPage(base, dialect)].filter((url) => url !== null);
   const nested = pathsFor(engine).map((path) => below(base, path));
   const root = base.pathname === '/' ? [] : pathsFor(engine).map((path) => below(new URL(base.origin), path));
   const seen = new Set<string>();
@@ -125,7 +125,7 @@ class Discoverer {
   }
 
   private unreachable(told: EngineName | null, models: ModelList): Discovery {
-    const page = told === null ? null : (candidates(this.base, told)[0] ?? null);
+    const page = pageUrl(this.base, null, DIALECTS.find((dialect) => dialect.engine === told) ?? null);
     return this.result(told ?? 'unknown', page, models, NOTHING_KNOWN);
   }
 

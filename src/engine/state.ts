@@ -132,7 +132,7 @@ class State implements EngineState {
   }
 
   mayReadNow(): boolean {
-    return this.dialect()?.readAtProbeEnd ?? true;
+    return this.dialect()?.readsHaveEffects !== true;
   }
 
   view(): EngineView {

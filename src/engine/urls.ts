@@ -18,14 +18,21 @@ export function below(base: URL, path: string): URL {
   return url;
 }
 
-/** Where the metrics page is: as configured, else the engine's usual path; null when neither is known. */
-export function pageUrl(url: URL, metricsUrl: URL | null, dialect: Dialect | null): URL | null {
-  if (metricsUrl !== null) return metricsUrl;
+/** The engine's usual page below the base URL; null when it has none. */
+export function usualPage(url: URL, dialect: Dialect | null): URL | null {
   const path = dialect?.paths[0];
-  return path === undefined ? null : onPortOf(below(baseUrl(url), path), dialect?.port ?? null);
+  return path === undefined ? null : onPort(below(baseUrl(url), path), dialect?.port ?? null);
 }
 
-function onPortOf(url: URL, port: number | null): URL {
+/**
+ * Where to read: as configured or found, else the engine's usual page. Null when neither is known, and where a page may
+ * only be read once somebody has made sure that it does no harm.
+ */
+export function pageUrl(url: URL, metricsUrl: URL | null, dialect: Dialect | null): URL | null {
+  return metricsUrl ?? (dialect?.readsHaveEffects === true ? null : usualPage(url, dialect));
+}
+
+function onPort(url: URL, port: number | null): URL {
   if (port === null) return url;
   const moved = new URL(url.href);
   moved.port = String(port);

@@ -88,8 +88,11 @@ export interface Dialect {
   readonly everyReason: string;
   /** How long one read may take. */
   readonly timeoutSeconds: number;
-  /** False where a read of the page has effects, so that only the timetable reads it. */
-  readonly readAtProbeEnd: boolean;
+  /**
+   * A read of the page has effects on the engine. Then only the timetable reads it, and only once it is known that it may:
+   * by discovery, or because the page was configured.
+   */
+  readonly readsHaveEffects: boolean;
   /** Paths of the metrics page relative to the base URL, likeliest first. */
   readonly paths: readonly string[];
   /** The port of the page where it is not the API's own. */
@@ -122,7 +125,7 @@ export const DIALECT_DEFAULTS = {
   everySeconds: 1,
   everyReason: 'reading the page is cheap and without effects; one second shows short peaks',
   timeoutSeconds: 5,
-  readAtProbeEnd: true,
+  readsHaveEffects: false,
   paths: ['/metrics'],
   port: null,
 } as const satisfies Partial<Dialect>;

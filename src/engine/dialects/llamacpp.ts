@@ -26,6 +26,6 @@ export const llamacpp: Dialect = {
   everySeconds: 10,
   everyReason: 'each read waits for a decode step, delays the running requests and keeps the server from sleeping',
   timeoutSeconds: 20,
-  readAtProbeEnd: false,
+  readsHaveEffects: true,
   refreshSeconds: 30,
 };

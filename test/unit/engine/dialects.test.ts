@@ -336,7 +336,7 @@ describe('the tables', () => {
   it('read llama.cpp seldom, and never besides the timetable, because a read has effects', () => {
     const [llamacpp] = DIALECTS.filter((dialect) => dialect.engine === 'llamacpp');
     expect(llamacpp?.everySeconds).toBeGreaterThanOrEqual(5);
-    expect(llamacpp).toMatchObject({ readAtProbeEnd: false });
+    expect(llamacpp).toMatchObject({ readsHaveEffects: true });
   });
 
   it('give a reason for every interval', () => {

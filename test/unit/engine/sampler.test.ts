@@ -116,6 +116,8 @@ function only(view: EngineView): EngineSeries {
   return series;
 }
 
+const LLAMACPP_PAGE = new URL('http://127.0.0.1:8080/metrics');
+
 const messages = (log: readonly Line[]): readonly string[] => log.map((line) => line.message);
 
 describe('the timetable', () => {
@@ -159,7 +161,7 @@ describe('the timetable', () => {
   });
 
   it("takes the engine's own interval, unless told otherwise", async () => {
-    const slow = rig({ engine: 'llamacpp' });
+    const slow = rig({ engine: 'llamacpp', metricsUrl: LLAMACPP_PAGE });
     slow.answer('llamacpp:requests_processing 1\n');
     slow.poller.start();
     await slow.clock.advance(25);
@@ -168,7 +170,7 @@ describe('the timetable', () => {
       pollEverySeconds: 10,
       pollEveryReason: expect.stringContaining('decode step'),
     });
-    const told = rig({ engine: 'llamacpp', everySeconds: seconds(4) });
+    const told = rig({ engine: 'llamacpp', metricsUrl: LLAMACPP_PAGE, everySeconds: seconds(4) });
     told.answer('llamacpp:requests_processing 1\n');
     told.poller.start();
     await told.clock.advance(9);
@@ -202,6 +204,15 @@ describe('the timetable', () => {
       pollEverySeconds: null,
       lastPollAt: null,
     });
+    await poller.close();
+  });
+
+  it('does not poll llama.cpp before it is known that a read wakes and loads nothing', async () => {
+    const { poller, clock, asked } = rig({ engine: 'llamacpp' });
+    poller.start();
+    await clock.advance(30);
+    expect((await poller.pollNow()).up).toBe(false);
+    expect(asked).toEqual([]);
     await poller.close();
   });
 
@@ -250,7 +261,7 @@ describe('a poll on demand', () => {
   });
 
   it('gives the last sample where a read has effects on the engine', async () => {
-    const { poller, clock, asked, answer } = rig({ engine: 'llamacpp' });
+    const { poller, clock, asked, answer } = rig({ engine: 'llamacpp', metricsUrl: LLAMACPP_PAGE });
     answer('llamacpp:requests_processing 1\n');
     poller.start();
     await clock.advance(3);
@@ -355,7 +366,7 @@ describe('an engine that goes away', () => {
   });
 
   it('is not stale only because it is read seldom', async () => {
-    const { poller, clock, answer } = rig({ engine: 'llamacpp' });
+    const { poller, clock, answer } = rig({ engine: 'llamacpp', metricsUrl: LLAMACPP_PAGE });
     answer('llamacpp:requests_processing 1\n');
     poller.start();
     await clock.advance(19);
