@@ -7,7 +7,7 @@ import { mountCharts, renderCharts } from './over-time.js';
 import { renderBad, renderHero, renderRecent, renderTargets } from './panels.js';
 import { renderProfiles } from './profiles.js';
 import { GUTTER } from './scale.js';
-import { emptyStore, liveQuery, mergeLive } from './store.js';
+import { axisStart, emptyStore, liveQuery, mergeLive } from './store.js';
 import { mountTimeline, openTimeline } from './timeline.js';
 
 const EVERY_MS = 1500;
@@ -35,8 +35,9 @@ function drawCharts() {
   const { live } = page.store;
   if (live === null || live.detail === null) return;
   const to = serverNow();
-  const hover = page.hover === null ? null : to - page.range + page.hover * page.range;
-  renderCharts(live, page.store, { from: to - page.range, to, hover });
+  const from = axisStart(page.store, to, page.range);
+  const hover = page.hover === null ? null : from + page.hover * (to - from);
+  renderCharts(live, page.store, { from, to, hover });
 }
 
 function drawAll() {

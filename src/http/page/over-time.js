@@ -3,7 +3,7 @@
 import { createChart } from './chart.js';
 import { byId } from './dom.js';
 import { describeProbe, formatCount, formatPercent, formatSeconds, formatTick, plural } from './format.js';
-import { lineOf, preemptionSteps, zoneStretches } from './store.js';
+import { lineOf, preemptionSteps, probeLine, zoneStretches } from './store.js';
 import { createZoneBand } from './zone-band.js';
 
 const MARKERS = ['disc', 'ring', 'square', 'box'];
@@ -59,11 +59,11 @@ const spokenRange = (values, format) =>
   values.length === 0 ? 'No values.' : `Latest ${format(values.at(-1))}, highest ${format(Math.max(...values))}.`;
 
 function latencySeries(detail, store, key) {
-  return detail.profiles.map(({ name }, index) => ({
+  return detail.profiles.map(({ name, everySeconds }, index) => ({
     name,
     className: seriesClass(index),
     marker: MARKERS[index % 4],
-    line: (store.probes.get(name) ?? []).filter((probe) => !probe.warmup).map((probe) => [probe.at, probe[key]]),
+    line: probeLine(store.probes.get(name) ?? [], key, everySeconds),
   }));
 }
 
@@ -75,8 +75,10 @@ function failuresOf(detail, store, from) {
   );
 }
 
-function engineSeries(name, className, store, column, extra = {}) {
-  return { name, className, line: lineOf(store.points, column), ...extra };
+/** A line of the engine that ends with what the answer says of this moment. */
+function engineSeries(name, className, store, column, current, extra = {}) {
+  const line = lineOf(store.points, column);
+  return { name, className, line: current === null ? line : [...line, [store.live.now, current]], ...extra };
 }
 
 export function renderCharts(live, store, view) {
@@ -99,7 +101,7 @@ export function renderCharts(live, store, view) {
   const { engine } = detail;
   CHARTS.kv.update(
     {
-      series: [engineSeries('in use', 's0', store, 1, { area: true })],
+      series: [engineSeries('in use', 's0', store, 1, engine.kvUsage, { area: true })],
       spoken: `Now ${formatPercent(engine.kvUsage)}, highest of the last minute ${formatPercent(engine.kvUsagePeak)}.`,
     },
     ordered,
@@ -107,8 +109,8 @@ export function renderCharts(live, store, view) {
   CHARTS.requests.update(
     {
       series: [
-        engineSeries('running', 's0', store, 2, { step: true }),
-        engineSeries('waiting', 's1', store, 3, { step: true, area: true }),
+        engineSeries('running', 's0', store, 2, engine.running, { step: true }),
+        engineSeries('waiting', 's1', store, 3, engine.waiting, { step: true, area: true }),
       ],
       spoken: `${formatCount(engine.running)} running, ${formatCount(engine.waiting)} waiting.`,
     },

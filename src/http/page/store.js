@@ -99,3 +99,21 @@ export function lineOf(points, column) {
   }
   return line;
 }
+
+/** Values of probes over time; broken where several ticks in a row brought none, so that an outage is no calm line. */
+export function probeLine(probes, key, everySeconds) {
+  const longest = Math.max(20, 3 * (everySeconds ?? 60));
+  const line = [];
+  for (const probe of probes.filter((one) => !one.warmup)) {
+    if (line.length > 0 && probe.at - line.at(-1)[0] > longest) line.push([probe.at, null]);
+    line.push([probe.at, probe[key]]);
+  }
+  return line;
+}
+
+/** Start of the time axis: not further back than there is anything to see, and never less than two minutes. */
+export function axisStart(store, to, rangeSeconds) {
+  const firsts = [...store.probes.values()].map((probes) => probes[0]?.at ?? to);
+  const oldest = Math.min(to, store.points[0]?.[0] ?? to, ...firsts);
+  return to - Math.min(rangeSeconds, Math.max(120, (to - oldest) * 1.04));
+}

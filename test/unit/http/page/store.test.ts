@@ -20,6 +20,8 @@ interface StoreModule {
   readonly zoneStretches: (
     points: readonly (readonly unknown[])[],
   ) => readonly { zone: string; from: number; to: number }[];
+  readonly probeLine: (probes: readonly object[], key: string, every: number | null) => readonly (readonly unknown[])[];
+  readonly axisStart: (store: Store, to: number, range: number) => number;
   readonly lineOf: (points: readonly (readonly unknown[])[], column: number) => readonly (readonly unknown[])[];
 }
 
@@ -110,6 +112,30 @@ describe('what the charts are made from', () => {
       { zone: 'knee', from: 1001, to: 1002 },
       { zone: 'knee', from: 1060, to: 1060 },
     ]);
+  });
+
+  it('G-155: probes that did not come leave a hole, and warm-up probes are not drawn', () => {
+    const probes = [
+      { at: 1, warmup: true, ttft: 9 },
+      { at: 10, warmup: false, ttft: 1 },
+      { at: 25, warmup: false, ttft: null },
+      { at: 100, warmup: false, ttft: 2 },
+    ];
+    expect(page.probeLine(probes, 'ttft', 15)).toEqual([
+      [10, 1],
+      [25, null],
+      [100, null],
+      [100, 2],
+    ]);
+    expect(page.probeLine([], 'ttft', null)).toEqual([]);
+  });
+
+  it('the time axis of a young exporter is not mostly empty', () => {
+    const at = (oldest: number) => ({ ...page.emptyStore(), points: [point(oldest)] });
+    expect(page.axisStart(page.emptyStore(), 5000, 900)).toBe(4880);
+    expect(page.axisStart(at(4990), 5000, 900)).toBe(4880);
+    expect(page.axisStart(at(4800), 5000, 900)).toBe(4792);
+    expect(page.axisStart(at(1000), 5000, 900)).toBe(4100);
   });
 
   it('G-155: a line has a hole where there was no data', () => {
