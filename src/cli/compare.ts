@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import { isNodeError } from '../config/node-error.ts';
+import { ProbeExporterError } from '../errors.ts';
+import { readExperimentFile } from '../experiment/compare-file.ts';
+import { setupsOf } from '../experiment/compare-order.ts';
+import { readComparison } from '../experiment/compare-read.ts';
+import { runComparison } from '../experiment/compare-run.ts';
+import type { CompareEngine, ComparePlan } from '../experiment/compare-types.ts';
+import { portAnswers } from '../experiment/engine-process.ts';
+import { openExperiment } from '../experiment/experiment-folder.ts';
+import type { LoadRequest } from '../experiment/load-types.ts';
+import { comparisonVerdicts } from '../experiment/report-compare.ts';
+import { writeCompareReport } from '../experiment/report-write.ts';
+import { createLogger, type Logger } from '../log.ts';
+import { type CliContext, EXIT, type ExitCode } from './context.ts';
+import { datedFolder, experimentDependencies, experimentLog } from './experiment-deps.ts';
+import { confirmPlan, createProgressLine, planLength } from './experiment-terminal.ts';
+import { readLoadRequest } from './load-request.ts';
+import { humanCount } from './style.ts';
+
+/** Flags of `compare`, as commander gives them. */
+export interface CompareFlags {
+  readonly out?: string;
+  readonly workers?: string;
+  readonly timeout?: string;
+  readonly yes?: true;
+  readonly verbose?: true;
+}
+
+const wrong = (message: string, cause?: unknown): never => {
+  throw new ProbeExporterError('USAGE', message, { cause });
+};
+
+function readPlan(file: string): ComparePlan {
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    const why = isNodeError(error) && error.code === 'ENOENT' ? 'is not there' : 'cannot be read';
+    return wrong(`the experiment file ${file} ${why}`, error);
+  }
+  return readExperimentFile(file, bytes);
+}
+
+/** The same reading of what is asked of an endpoint as that of `load`. */
+function requestOf(
+  plan: ComparePlan,
+  engine: CompareEngine,
+  flags: CompareFlags,
+  log: Logger,
+  context: CliContext,
+): LoadRequest {
+  const { load } = plan;
+  const request = readLoadRequest(
+    {
+      url: engine.url,
+      metrics: true,
+      seed: plan.seed,
+      ...(engine.model !== null && { model: engine.model }),
+      ...(engine.api !== null && { api: engine.api }),
+      ...(engine.engine !== null && { engine: engine.engine }),
+      ...(engine.metricsUrl !== null && { metricsUrl: engine.metricsUrl }),
+      ...(engine.apiKeyFile !== null && { apiKeyFile: engine.apiKeyFile }),
+      ...(flags.workers !== undefined && { workers: flags.workers }),
+      ...(flags.timeout !== undefined && { timeout: flags.timeout }),
+    },
+    context,
+    log,
+  );
+  return { ...request, ...load };
+}
+
+function planLines(plan: ComparePlan, folder: string): readonly string[] {
+  const setups = setupsOf(plan);
+  const { load } = plan;
+  const runs = setups.length * plan.levels.length * plan.repeats;
+  const loaded = runs * (load.windowSeconds + load.warmupMaxSeconds);
+  const starts = setups.filter((setup) => setup.engine.start !== null).length * plan.repeats;
+  return [
+    `Plan   ${plan.name}: ${plan.engines.map((engine) => engine.name).join(', ')}; switches: ${plan.switches.join(', ') || 'none'}`,
+    `       ${setups.length} set-ups at ${plan.levels.join(', ')} in flight, ${plan.repeats} repeats: ${runs} runs of ${load.windowSeconds} s, ${starts} starts of an engine`,
+    `       at most ${planLength(loaded + runs * plan.cooldownSeconds)}, and the starts on top`,
+    `       cost: up to ${humanCount(load.promptTokens + load.maxOutputTokens)} tokens a request; an engine that generates 1,000 a second will generate up to ${humanCount(loaded * 1000)}`,
+    `       folder: ${folder}`,
+  ];
+}
+
+/** What can be known before anything is started: an engine that must run already, a port that must be free. */
+async function checkEndpoints(plan: ComparePlan): Promise<void> {
+  for (const { name, url, start } of plan.engines) {
+    const answers = await portAnswers(url);
+    if (start === null && !answers) wrong(`nothing answers at ${url} (${name}): start it, or give it a start command`);
+    if (start !== null && answers)
+      wrong(`something already listens at ${url}, where ${name} is to be started: end it, or use another port`);
+  }
+}
+
+/** `compare`: engines and switches against each other, as an experiment file says. */
+export async function compare(file: string, flags: CompareFlags, context: CliContext): Promise<ExitCode> {
+  const log = flags.verbose === true ? createLogger({ level: 'debug', format: 'logfmt' }) : experimentLog();
+  const plan = readPlan(file);
+  const path = flags.out ?? datedFolder('compare', context.clock.unix());
+  const requests = new Map(
+    plan.engines.map((engine) => [engine.name, requestOf(plan, engine, flags, log, context)] as const),
+  );
+  await checkEndpoints(plan);
+  await confirmPlan(planLines(plan, path), flags.yes === true, context);
+  const folder = openExperiment(path, plan);
+  if (folder.resumed) context.err(`going on with ${path}: what is complete is kept`);
+  const line = createProgressLine(context);
+  try {
+    await runComparison(plan, folder, {
+      ...experimentDependencies(log, line, context),
+      requestOf: (engine) => requests.get(engine.name) ?? requestOf(plan, engine, flags, log, context),
+    });
+  } finally {
+    line.end();
+    writeCompareReport(path, plan);
+  }
+  const found = readComparison(path, plan);
+  for (const verdict of comparisonVerdicts(found)) context.out(verdict);
+  context.out(`records and report: ${path}`);
+  if (found.measured === found.planned) return EXIT.ok;
+  context.err(
+    `partial: ${found.measured} of ${found.planned} runs are complete; the same command with --out ${path} goes on`,
+  );
+  return EXIT.failed;
+}
