@@ -4,9 +4,11 @@ import { ProbeExporterError } from '../errors.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '../log.ts';
 import { SIM_FLAGS } from '../sim/flags.ts';
 import { buildVersion } from '../version.ts';
+import type { CompareFlags } from './compare.ts';
 import type { ConfigFlags } from './config-source.ts';
 import { type CliContext, EXIT, type ExitCode } from './context.ts';
 import { withLoadFlags } from './load-flags.ts';
+import { withCompareFlags, withSweepFlags } from './sweep-flags.ts';
 
 type Action<Flags> = (flags: Flags, context: CliContext) => Promise<ExitCode>;
 
@@ -22,6 +24,9 @@ const COMMANDS = {
   simulate: async () => (await import('./simulate.ts')).simulate,
   demo: async () => (await import('./demo.ts')).demo,
   load: async () => (await import('./load.ts')).load,
+  sweep: async () => (await import('./sweep.ts')).sweep,
+  compare: async () => (await import('./compare.ts')).compare,
+  report: async () => (await import('./report.ts')).report,
   loadWorker: async () => (await import('./load-worker.ts')).loadWorker,
 };
 
@@ -144,6 +149,17 @@ function buildProgram(context: CliContext, done: (code: ExitCode) => void): Comm
       'load an endpoint at one level and measure it; exits 0 for a result, 1 for a partial one, 2 for wrong usage',
     )
     .action(run(COMMANDS.load));
+  withSweepFlags(program.command('sweep'))
+    .description('find the knee, over requests in flight or over a start parameter of the engine')
+    .action(run(COMMANDS.sweep));
+  withCompareFlags(program.command('compare').argument('<file>', 'experiment file (YAML)'))
+    .description('compare engines and switches as an experiment file says')
+    .action(async (file: string, flags: CompareFlags) => done(await (await COMMANDS.compare())(file, flags, context)));
+  program
+    .command('report')
+    .argument('<dir>', 'folder of a run, a sweep or a comparison')
+    .description('write the report of a folder anew, from its records alone')
+    .action(async (folder: string) => done(await (await COMMANDS.report())(folder, context)));
   program.command(WORKER_COMMAND, { hidden: true }).action(run(COMMANDS.loadWorker));
   return program;
 }
