@@ -209,7 +209,7 @@ describe('monitors, Service and policy', () => {
 
   it('give every series the job under which rules are tested', () => {
     for (const endpoint of endpoints) {
-      expect(endpoint.at('relabelings').value).toEqual([{ targetLabel: 'job', replacement: JOB }]);
+      expect(endpoint.at('relabelings').value).toEqual([{ action: 'replace', targetLabel: 'job', replacement: JOB }]);
     }
     for (const file of ['short', 'long', 'healthy']) {
       const jobs = readFileSync(`deploy/prometheus/tests/${file}.test.yml`, 'utf8').matchAll(/job="([^"]*)"/g);
@@ -284,7 +284,9 @@ describe('versions and contents', () => {
   });
 
   it('of all boards together fit into the annotation in which kubectl apply keeps what it applied', () => {
-    const data = Object.fromEntries(boards.map((board) => [board, readFileSync(`grafana/dashboards/${board}`, 'utf8')]));
+    const data = Object.fromEntries(
+      boards.map((board) => [board, readFileSync(`grafana/dashboards/${board}`, 'utf8')]),
+    );
     expect(JSON.stringify(data).length).toBeLessThan(262_144 - 1000);
   });
 

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+import { reporters } from '../support/reporters.ts';
+
+/** Real processes and real time: some minutes, one file after another. */
+export default defineConfig({
+  test: {
+    include: ['test/faults/**/*.test.ts'],
+    fileParallelism: false,
+    maxWorkers: 1,
+    reporters: reporters('faults'),
+    testTimeout: 150_000,
+    hookTimeout: 90_000,
+  },
+});
