@@ -19,10 +19,16 @@ const cross = (px, py, label) =>
 /** A sample of the line for the legend, in the same stroke and marker. */
 function swatch(series) {
   const sample = svg('svg', { viewBox: '0 0 22 10', class: 'swatch', 'aria-hidden': 'true' });
-  sample.append(svg('path', { d: 'M1,5H21', class: `line ${series.className}` }));
+  sample.append(
+    svg('path', { d: 'M1,5H21', class: series.className === 'threshold' ? 'threshold' : `line ${series.className}` }),
+  );
   if (series.marker) sample.append(MARKERS[series.marker](11, 5, series.className));
   return sample;
 }
+
+/** What the legend lists: the series with their values, and the objective, whose value is in its name. */
+const legendOf = (series, threshold) =>
+  threshold ? [...series, { name: threshold.label, className: 'threshold', line: null }] : series;
 
 function drawFrame(root, spec, scale, view, width, x) {
   const right = width - GUTTER.right;
@@ -89,9 +95,7 @@ function drawBars(root, bars, scale, x, view) {
 
 function drawThreshold(root, threshold, scale, width) {
   const py = scale.y(threshold.value).toFixed(1);
-  const right = width - GUTTER.right;
-  root.append(svg('line', { x1: GUTTER.left, x2: right, y1: py, y2: py, class: 'threshold' }));
-  root.append(svg('text', { x: GUTTER.left + 4, y: py - 5, class: 'threshold-label', text: threshold.label }));
+  root.append(svg('line', { x1: GUTTER.left, x2: width - GUTTER.right, y1: py, y2: py, class: 'threshold' }));
 }
 
 /** Draws what a chart shows into an emptied SVG. */
@@ -135,10 +139,11 @@ export function createChart(spec) {
     const reach = Math.max(20, (view.to - view.from) / 12);
     reconcile(
       legend,
-      clipped.series,
+      legendOf(clipped.series, data.threshold),
       ({ name }) => name,
       (series) => el('li', {}, swatch(series), el('span', { class: 'legend-name', text: series.name }), el('b')),
-      (item, { line }) => setText(item.lastElementChild, spec.format(valueAt(line, view.hover ?? view.to, reach))),
+      (item, { line }) =>
+        setText(item.lastElementChild, line === null ? '' : spec.format(valueAt(line, view.hover ?? view.to, reach))),
     );
   }
   return { node, update };
