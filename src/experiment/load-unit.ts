@@ -7,7 +7,7 @@ import { after, elapsed, type MonotonicInstant, type Seconds, seconds } from '..
 import { runArrivals } from './arrivals.ts';
 import { type ClientMeter, createClientMeter } from './client-meter.ts';
 import { createPromptSet, type PromptPlan } from './prompts.ts';
-import { toRequestRecord } from './request-record.ts';
+import { rounded, toRequestRecord } from './request-record.ts';
 import type { Arrival, ClientRecord, RunPhase } from './types.ts';
 
 /** A target that can be handed to another thread. */
@@ -220,11 +220,11 @@ class Unit implements LoadUnit {
     const { clock, origin } = this.deps;
     const { loopDelayP99Seconds, cpuRatio } = this.meter.take();
     const record: ClientRecord = {
-      atSeconds: elapsed(origin, clock.monotonic()),
+      atSeconds: rounded(elapsed(origin, clock.monotonic())),
       worker: this.options.worker,
-      loopDelayP99Seconds,
-      cpuRatio,
-      sendLagMaxSeconds: this.sendLagMax,
+      loopDelayP99Seconds: rounded(loopDelayP99Seconds),
+      cpuRatio: rounded(cpuRatio),
+      sendLagMaxSeconds: rounded(this.sendLagMax),
       inFlight: this.inFlight,
       notStarted: this.notStarted,
     };

@@ -13,7 +13,7 @@ export interface RequestFrame {
 }
 
 /** To the microsecond: the stamps are no better, and files stay small. */
-const rounded = (value: number): number => Math.round(value * 1e6) / 1e6;
+export const rounded = (value: number): number => Math.round(value * 1e6) / 1e6;
 const roundedOrNull = (value: number | null): number | null => (value === null ? null : rounded(value));
 
 /** Rounded by their sum, so that the last chunk is where it was however many there are. */

@@ -116,6 +116,8 @@ export interface ClientFigures {
   /** The client was the limit, so this run is not a result of the engine. */
   readonly limited: boolean;
   readonly reasons: readonly string[];
+  /** Now and then it was late: the upper quantiles may be too high by that, but it was not the limit. */
+  readonly disturbances: readonly string[];
   readonly workers: number;
   readonly loopDelayP99Seconds: number | null;
   readonly cpuMean: number | null;

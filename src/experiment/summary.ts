@@ -151,6 +151,10 @@ export function summarise(run: RunRecords): Summary {
       restarts: increase(pollsOf(run.engine, trimmed), 'restarts'),
     }),
     client,
-    notes: [...notes, ...notesOf(run, { prompt, requests, output, timeline: slots, verdict })],
+    notes: [
+      ...notes,
+      ...notesOf(run, { prompt, requests, output, timeline: slots, verdict }),
+      ...client.disturbances.map((text) => `${text}: upper quantiles may be too high by that`),
+    ],
   };
 }
