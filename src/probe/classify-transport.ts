@@ -69,6 +69,13 @@ function speaksTls(error: unknown): boolean {
 // undici gives its parser's errors a code only sometimes; the name is always there.
 const isParserError = (error: unknown): boolean => error instanceof Error && error.name === 'HTTPParserError';
 
+/**
+ * undici takes an end in the middle of a chunked body for a fault of the syntax when the server has announced that it
+ * would close the connection; such an error has no bytes that broke the syntax.
+ */
+const isEarlyEnd = (error: unknown, { step, closedByPeer }: TransportFailure): boolean =>
+  step === 'response' && closedByPeer && isParserError(error) && !(error as { readonly data?: unknown }).data;
+
 function classifyExchange(
   place: string,
   failed: TransportFailure,
@@ -76,6 +83,8 @@ function classifyExchange(
   detail: FailureDetail,
 ): Failure {
   const { error, step, responseBytes, closedByPeer } = failed;
+  if (isEarlyEnd(error, failed))
+    return failure('connection_lost', place, 'the connection was lost in the middle of the response', detail);
   if (isParserError(error)) {
     const hint = speaksTls(error) ? ': the server speaks TLS' : '';
     return failure('protocol_error', place, `the answer is not HTTP/1.1${hint}`, {

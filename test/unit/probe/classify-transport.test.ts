@@ -66,6 +66,24 @@ describe('what breaks below HTTP', () => {
       failed('response', { error: withCode('UND_ERR_SOCKET'), responseBytes: 9 }),
       'connection_lost',
     ],
+    [
+      'an end in the body that the server had announced',
+      failed('response', {
+        error: Object.assign(new Error('x'), { name: 'HTTPParserError', data: '' }),
+        closedByPeer: true,
+        responseBytes: 9,
+      }),
+      'connection_lost',
+    ],
+    [
+      'a body that breaks the syntax, and then an end',
+      failed('response', {
+        error: Object.assign(new Error('x'), { name: 'HTTPParserError', data: 'zz' }),
+        closedByPeer: true,
+        responseBytes: 9,
+      }),
+      'protocol_error',
+    ],
     ['a short body', failed('response', { error: withCode('UND_ERR_RES_CONTENT_LENGTH_MISMATCH') }), 'connection_lost'],
     ['a peer that vanished', failed('response', { error: withCode('ETIMEDOUT') }), 'connection_lost'],
     [
