@@ -130,7 +130,7 @@ export function lookAt(cell: ComparedCell): readonly string[] {
   const found = SUSPECTS.filter((suspect) => suspect.applies(cell)).map((suspect) => suspect.words(cell));
   const requests = cell.summaries.map((summary) => summary.requests.sent);
   const general = [
-    `the window held ${range(requests, String)} requests: a longer window, or more repeats`,
+    `few requests in a window (${range(requests, String)}): a longer window, or more repeats`,
     'clock and temperature of the processor or GPU, and other programs on the machine of the engine',
   ];
   return [...found, ...general];

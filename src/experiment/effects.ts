@@ -6,7 +6,10 @@ export interface Cell {
   readonly values: readonly number[];
 }
 
-/** How much a switch (or an interaction of two) changes the value, relative to the mean of all cells. */
+/**
+ * How much a switch changes the value, relative to the mean of the cells without it; an interaction of two, relative to
+ * the mean of all cells.
+ */
 export interface Effect {
   readonly name: string;
   readonly ratio: number;
@@ -36,7 +39,9 @@ function pooledVariance(cells: readonly Cell[]): { readonly variance: number; re
 function effectOf(names: readonly string[], cells: readonly Cell[]): Effect | null {
   const means = cells.map((cell) => ({ sign: sign(cell, names), mean: mean(cell.values), n: cell.values.length }));
   const grand = mean(means.flatMap((cell) => (cell.mean === null ? [] : [cell.mean])));
-  if (grand === null || grand === 0 || means.some((cell) => cell.mean === null)) return null;
+  const without = mean(means.flatMap((cell) => (cell.sign < 0 && cell.mean !== null ? [cell.mean] : [])));
+  const base = names.length === 1 ? without : grand;
+  if (base === null || base === 0 || means.some((cell) => cell.mean === null)) return null;
   const half = cells.length / 2;
   const difference = means.reduce((sum, cell) => sum + cell.sign * (cell.mean ?? 0), 0) / half;
   const noise = pooledVariance(cells);
@@ -44,9 +49,9 @@ function effectOf(names: readonly string[], cells: readonly Cell[]): Effect | nu
   const width = error === null || noise === null ? null : studentT95(noise.degrees) * error;
   return {
     name: names.join(' x '),
-    ratio: difference / grand,
-    low: width === null ? null : (difference - width) / grand,
-    high: width === null ? null : (difference + width) / grand,
+    ratio: difference / base,
+    low: width === null ? null : (difference - width) / base,
+    high: width === null ? null : (difference + width) / base,
     significant: width === null ? null : Math.abs(difference) > width,
   };
 }

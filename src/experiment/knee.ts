@@ -121,7 +121,14 @@ export function findKneeOfParameter(values: readonly LevelFigures[]): KneeVerdic
       };
     }
   }
-  return { kind: 'none', why: 'no value bought less than 5 % throughput with more than 20 % TTFT p99' };
+  const unknown = values.filter((figures) => figures.ttftP99Seconds === null).map((figures) => figures.level);
+  return {
+    kind: 'none',
+    why:
+      unknown.length === 0
+        ? 'no value bought less than 5 % throughput with more than 20 % TTFT p99'
+        : `p99 of TTFT is not known at ${unknown.join(', ')}: fewer than 100 requests in a window, so lengthen it`,
+  };
 }
 
 const percent = (ratio: number | null): string => (ratio === null ? 'unknown' : `${(ratio * 100).toFixed(1)} %`);

@@ -84,12 +84,16 @@ export function estimateChart(
     ),
     yAxis(area, y, format),
     line(area.left, area.bottom, area.right, area.bottom, 'axis'),
-    ...categories.map((category, index) =>
-      words(centre(index), area.bottom + 19, category === marked ? `${category} ◆ knee` : category, {
-        anchor: 'middle',
-        kind: category === marked ? 'tick kneeText' : 'tick',
-      }),
-    ),
+    ...categories.flatMap((category, index) => {
+      const isKnee = category === marked;
+      // Parts of a name, one below the other: several switches would not fit beside each other.
+      return category.split(', ').map((part, row) =>
+        words(centre(index), area.bottom + 19 + 15 * row, isKnee ? `${part} ◆ knee` : part, {
+          anchor: 'middle',
+          kind: isKnee ? 'tick kneeText' : 'tick',
+        }),
+      );
+    }),
     words((area.left + area.right) / 2, area.bottom + 43, axis, { anchor: 'middle' }),
     ...series.flatMap((one, at) =>
       one.estimates.map((estimate, index) => {

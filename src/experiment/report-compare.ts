@@ -30,7 +30,7 @@ import type { Summary } from './summary-types.ts';
 
 const statesInWords = (states: SwitchStates): string =>
   Object.entries(states)
-    .map(([name, on]) => `${name} ${on ? 'on' : 'off'}`)
+    .map(([name, on]) => `${name.replaceAll('_', ' ')} ${on ? 'on' : 'off'}`)
     .join(', ') || 'as it is';
 
 const medianOf = (cell: ComparedCell, read: (summary: Summary) => number | null): number | null =>
@@ -43,12 +43,12 @@ function repeatCell(cell: ComparedCell): TableCell {
 }
 
 /** Both sides in one table. */
-function cellTable(level: ComparedLevel): Block {
+function cellTable(level: ComparedLevel, switches: readonly string[]): Block {
   return table(
     'Medians of the repeats; spread: (highest − lowest) / median of the throughput, which may be 5 %',
     [
       leftColumn('engine'),
-      leftColumn('switches'),
+      ...switches.map((name) => leftColumn(name.replaceAll('_', ' '))),
       'n',
       'tokens/s',
       'spread',
@@ -62,7 +62,7 @@ function cellTable(level: ComparedLevel): Block {
     ],
     level.cells.map((cell) => [
       cell.engine,
-      statesInWords(cell.states),
+      ...switches.map((name) => (cell.states[name] === true ? 'on' : 'off')),
       String(cell.summaries.length),
       asNumber(cell.medians.throughput),
       repeatCell(cell),
@@ -91,7 +91,7 @@ function effectBlocks(compared: ComparedQuantity, quantity: Quantity): readonly 
       effectChart(`Effects on ${quantity.name}`, compared.effects, asChange),
     ),
     table(
-      `Main effects and interactions on ${quantity.name}, relative to the mean of all cells`,
+      `Main effects on ${quantity.name}, relative to the mean of the cells without; interactions, to that of all cells`,
       [leftColumn('factor'), 'effect', '95 % interval', leftColumn('beyond the noise')],
       compared.effects.map((effect) => [
         effect.name,
@@ -123,6 +123,17 @@ function throughputChart(level: ComparedLevel, plan: ComparePlan): Block {
   );
 }
 
+/** Cells with the same list are told it once. */
+function byAdvice(cells: readonly ComparedCell[]) {
+  const groups = new Map<string, { readonly advice: readonly string[]; readonly cells: ComparedCell[] }>();
+  for (const cell of cells) {
+    const advice = lookAt(cell);
+    const key = advice.join('\n');
+    groups.set(key, { advice, cells: [...(groups.get(key)?.cells ?? []), cell] });
+  }
+  return [...groups.values()];
+}
+
 function repeatability(level: ComparedLevel): readonly Block[] {
   const failing = level.cells.filter((cell) => isRepeatable(cell) === false);
   const unknown = level.cells.filter((cell) => isRepeatable(cell) === null).length;
@@ -137,9 +148,11 @@ function repeatability(level: ComparedLevel): readonly Block[] {
       `${plural(failing.length, 'cell')} of ${level.cells.length} not repeatable within 5 %`,
       'Differences of that size mean nothing until this is understood. What to look at first:',
     ),
-    ...failing.flatMap((cell) => [
-      paragraph(`${cell.engine}, ${statesInWords(cell.states)} (${asPercent(cell.spread)}):`),
-      list(lookAt(cell), true),
+    ...byAdvice(failing).flatMap(({ cells, advice }) => [
+      paragraph(
+        `${cells.map((cell) => `${cell.engine}, ${statesInWords(cell.states)} (${asPercent(cell.spread)})`).join('; ')}:`,
+      ),
+      list(advice, true),
     ]),
   ];
 }
@@ -155,7 +168,7 @@ function levelBlocks(comparison: ReadComparison, level: ComparedLevel): readonly
     ...(level.missing === 0
       ? []
       : [notice('warn', 'Partial', `${plural(level.missing, 'cell')} without any valid run.`)]),
-    cellTable(level),
+    cellTable(level, plan.switches),
     throughputChart(level, plan),
     ...(sentences.length === 0 ? [] : [heading('To what it is due', 3), list(sentences)]),
     ...QUANTITIES.flatMap((quantity) => {

@@ -187,6 +187,9 @@ function clientBlock(summary: Summary): readonly Block[] {
   return client.limited ? [notice('bad', 'The client was the limit', client.reasons.join('; ')), own] : [own];
 }
 
+const slotLength = ({ timeline }: Summary): string =>
+  asTime(Math.max(...timeline.map((slot) => slot.toSeconds - slot.fromSeconds)));
+
 /** How the run can be repeated. */
 export function setupFacts(metadata: RunMetadata): Block {
   const { plan, tool, host, engine, git, measuredPromptTokens: measured } = metadata;
@@ -252,7 +255,7 @@ export function runDocument(records: RunView): ReportDocument {
         ? [
             chart(
               'Time line',
-              'Slots of ten seconds; striped edge and ▼: below 70 % of the mean.',
+              `Slots of ${slotLength(summary)}; dashed edge and ▼: below 70 % of the mean.`,
               timelineChart(summary),
             ),
           ]

@@ -80,7 +80,9 @@ describe('the knee on the axis of a start parameter', () => {
 
   it('is not claimed without a p99', () => {
     const few = { ttftP99Seconds: null };
-    expect(findKneeOfParameter([level(64, 1000, few), level(128, 1000, few)]).kind).toBe('none');
+    const verdict = findKneeOfParameter([level(64, 1000, few), level(128, 1000)]);
+    expect(verdict.kind).toBe('none');
+    expect(verdict.why).toContain('not known at 64');
   });
 });
 
