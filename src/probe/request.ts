@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ApiDialect, Ask } from './apis/api.ts';
+import { basicAuthorization } from './basic-auth.ts';
 import type { ProbeProfile, ProbeTarget } from './profile.ts';
 import type { TransportRequest } from './transport-types.ts';
 
@@ -42,13 +43,6 @@ export function buildAsk(
   };
 }
 
-/** User info in the URL is what browsers and curl send as basic authentication; it never stays in the URL. */
-function basicAuthorization({ username, password }: URL): Readonly<Record<string, string>> {
-  if (username === '' && password === '') return {};
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
-}
-
 const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
@@ -68,6 +62,7 @@ export interface RequestParts {
 export function buildRequest(parts: RequestParts): TransportRequest {
   const { target, dialect, id } = parts;
   const url = dialect.url(target.url, target.model);
+  // User info in the URL is what browsers and curl send as basic authentication; it never stays in the URL.
   const authorization = basicAuthorization(url);
   url.username = '';
   url.password = '';
@@ -77,7 +72,7 @@ export function buildRequest(parts: RequestParts): TransportRequest {
     // A compressor in between would hold events back; asked for identity it has no reason to be there.
     'accept-encoding': 'identity',
     'user-agent': parts.userAgent,
-    ...authorization,
+    ...(authorization !== null && { authorization }),
     ...dialect.authHeaders(target.apiKey()),
     ...(parts.traceparent && { traceparent: traceparent(id) }),
     ...lowerCase(target.headers),

@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
+import { basicAuthorization } from './basic-auth.ts';
 import { bareHostname, ConnectError } from './transport-address.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -52,9 +53,8 @@ export function proxyFor(url: URL, proxyUrl: string | null, environment: Environ
 
 /** The Proxy-Authorization header from the user info of the proxy's URL; empty without one. */
 export function proxyAuthorization(proxy: URL): Readonly<Record<string, string>> {
-  if (proxy.username === '') return {};
-  const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
-  return { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` };
+  const value = basicAuthorization(proxy);
+  return value === null ? {} : { 'proxy-authorization': value };
 }
 
 /**
