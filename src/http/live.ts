@@ -2,6 +2,7 @@ import type { TargetConfig } from '../config/types.ts';
 import type { Evidence } from '../diagnose/types.ts';
 import type { EngineView } from '../engine/types.ts';
 import { type EngineHistory, type EnginePoint, enginePoint } from './history.ts';
+import { kvRoom } from './kv-room.ts';
 import type { ProbeSummary, RecentProbes } from './recent.ts';
 import { profileState, type StateSince, stateOf, worstState } from './state.ts';
 
@@ -59,7 +60,6 @@ const highestPeak = (view: EngineView, role: 'kv_cache_usage_ratio' | 'requests_
 
 function engineJson(view: EngineView, now: number) {
   const point = enginePoint(view, now);
-  const capacities = view.series.map(({ kvCapacityTokens }) => kvCapacityTokens).filter((tokens) => tokens !== null);
   return {
     name: view.engine,
     version: view.version,
@@ -78,7 +78,6 @@ function engineJson(view: EngineView, now: number) {
     waiting: point.waiting,
     waitingPeak: highestPeak(view, 'requests_waiting'),
     preemptions: point.preemptions,
-    kvCapacityTokens: capacities.length === 0 ? null : capacities.reduce((a, b) => a + b, 0),
   };
 }
 
@@ -133,6 +132,7 @@ function detailJson(
       };
     }),
     engine: view === undefined ? null : engineJson(view, now),
+    kvRoom: kvRoom(target, view),
     points: sources.history.points(target.name, cursor.at).map(pointJson),
     lastBad: lastBad(target, sources),
   };

@@ -25,7 +25,7 @@ function engineVerdict(engine) {
 const peakLine = (peak, format) => (peak === null ? '' : `peak ${format(peak)}`);
 
 export function renderEngine(live) {
-  const { engine } = live.detail;
+  const { engine, kvRoom: room } = live.detail;
   byId('engine').hidden = engine === null;
   if (engine === null) return;
   const [state, pill, line] = engineVerdict(engine);
@@ -52,7 +52,11 @@ export function renderEngine(live) {
   const terms = [
     ['preemptions', formatCount(engine.preemptions)],
     ['restarts', formatCount(engine.restarts)],
-    ['KV capacity', engine.kvCapacityTokens === null ? NOTHING : `${formatCount(engine.kvCapacityTokens)} tokens`],
+    ['KV capacity', room === null ? NOTHING : `${formatCount(room.capacityTokens)} tokens`],
+    [
+      'room for',
+      room === null ? NOTHING : `${formatCount(room.requestsThatFit)} × ${formatCount(room.requestTokens)} tokens`,
+    ],
     ['read', read],
   ];
   fillTerms(

@@ -108,8 +108,8 @@ describe('what the page is told', () => {
       kvUsage: 0.5,
       kvUsagePeak: 0.98,
       waitingPeak: 9,
-      kvCapacityTokens: 8192,
     });
+    expect(ask(sources()).detail?.kvRoom).toMatchObject({ capacityTokens: 8192, requestTokens: 160 });
     expect(ask(sources({ views: () => [] })).detail?.engine).toBeNull();
   });
 
