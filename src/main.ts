@@ -33,10 +33,12 @@ async function ask(question: string, stop: AbortSignal): Promise<boolean> {
   }
 }
 
-// The reader of a pipe may have seen enough (`| head`).
+// The reader of a pipe may have seen enough (`| head`), and the disk behind a log may be full: output is lost then, and
+// nothing else.
+const LOST_OUTPUT: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ENOSPC', 'EDQUOT', 'EIO']);
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (!LOST_OUTPUT.has(error.code)) throw error;
   });
 }
 

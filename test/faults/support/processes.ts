@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { bundle, type ProcessEnvironment, type Running, start } from '../../support/bundle.ts';
 
 /** The shipped program: built from the sources, or the file that PROBE_TEST_PROGRAM names. */
-const program = async (): Promise<string> => process.env.PROBE_TEST_PROGRAM ?? bundle();
+export const program = async (): Promise<string> => process.env.PROBE_TEST_PROGRAM ?? bundle();
 
 /** Runs `look` again until `check` holds; fails with what was seen last. */
 export async function until<T>(
