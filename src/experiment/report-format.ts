@@ -33,9 +33,11 @@ export const asPercent = orDash(
 );
 
 /** A change, with its sign. */
-export const asChange = orDash(
-  (ratio) => `${ratio > 0 ? '+' : ratio < 0 ? '−' : '±'}${Math.abs(ratio * 100).toFixed(1)} %`,
-);
+export const asChange = orDash((ratio) => {
+  const text = Math.abs(ratio * 100).toFixed(1);
+  const sign = text === '0.0' ? '±' : ratio > 0 ? '+' : '−';
+  return `${sign}${text} %`;
+});
 
 /** A quantile, or why there is none. */
 export function quantileText(figure: QuantileFigure): string {

@@ -38,8 +38,8 @@ export function exactScale(low: number, high: number, from: number, to: number, 
 
 /** For values that spread over more than a decade. All values must be positive. */
 export function logScale(low: number, high: number, from: number, to: number): Scale {
-  const bottom = Math.log10(low) - 0.05;
-  const top = Math.max(Math.log10(high) + 0.05, bottom + 0.2);
+  const bottom = Math.log10(low) - 0.15;
+  const top = Math.max(Math.log10(high) + 0.08, bottom + 0.2);
   const ticks: number[] = [];
   for (let power = Math.floor(bottom); power <= top; power += 1) {
     for (const factor of [1, 2, 5]) {

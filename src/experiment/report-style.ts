@@ -20,9 +20,9 @@ li{max-width:75ch;margin:3px 0;overflow-wrap:anywhere}
 .notice p{color:var(--ink)}
 td.good,td.warn,td.bad{font-weight:600}
 .scroll{overflow-x:auto;margin:12px 0}
-table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
+table{border-collapse:collapse;width:100%;font-size:14px;font-variant-numeric:tabular-nums}
 caption{text-align:left;color:var(--faint);padding:0 0 6px}
-th,td{padding:5px 10px;border-bottom:1px solid var(--grid);text-align:left;vertical-align:top}
+th,td{padding:5px 8px;border-bottom:1px solid var(--grid);text-align:left;vertical-align:top}
 th{border-bottom:1px solid var(--rule);font-weight:600;color:var(--faint);font-size:13px;vertical-align:bottom}
 th.right,td.right{text-align:right;white-space:nowrap}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:3px 20px;margin:12px 0}

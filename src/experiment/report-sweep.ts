@@ -155,7 +155,7 @@ function quantileChart(sweep: ReadSweep, found: AnalysedPrompt, name: 'ttft' | '
 function curve(sweep: ReadSweep): Block {
   return chart(
     'Throughput against latency',
-    'Medians; the number at a point is its level. Up and to the left of the knee latency is bought with nothing.',
+    'Medians; the number at a point is its level. Beyond the knee latency grows and throughput hardly does.',
     curveChart(
       'Throughput-latency curve',
       'TTFT p50',
