@@ -18,7 +18,7 @@ export const ADVICE: Readonly<Record<FailureReason, string>> = {
   engine_abort: 'look for a shutdown, a scale-down or an abort in the log of the engine',
   content_filtered: 'use another prompt, or exempt the probe from the filter',
   not_streaming: 'check that the gateway passes on "stream": true',
-  protocol_error: 'check scheme and port of the target, and what answers there',
+  protocol_error: 'check scheme, port and api of the target, and what answers there',
   response_too_large: 'look at what answers there: a probe asks for a few tokens only',
   unauthorized: 'check the API key of the target',
   forbidden: 'allow the probe in the policy of the gateway',

@@ -34,6 +34,8 @@ export const GRACE_SECONDS = seconds(2);
 const LATE_SECONDS = 0.005;
 // Node fires a timer up to a millisecond early; a deadline is never early by more than this.
 const EARLY_SECONDS = 0.0001;
+// Timers of one instant fire up to two milliseconds apart: each is rounded for itself.
+const SAME_INSTANT_SECONDS = 0.002;
 
 /**
  * @param expired called at most once: with the reason of the deadline, or `grace` when the time to read on is over
@@ -43,20 +45,30 @@ export function createDeadlines(
   clock: Clock,
   expired: (what: DeadlineReason | 'grace') => void,
 ): DeadlineTimers {
-  const timers = new Map<DeadlineReason | 'grace', Timer>();
+  const timers = new Map<DeadlineReason | 'grace', { readonly timer: Timer; readonly due: MonotonicInstant }>();
   let lastTokenAt: MonotonicInstant | null = null;
   let graced = false;
 
   const cancel = (what: DeadlineReason | 'grace'): void => {
-    timers.get(what)?.cancel();
+    timers.get(what)?.timer.cancel();
     timers.delete(what);
   };
   const stop = (): void => {
     for (const what of [...timers.keys()]) cancel(what);
   };
+  /** Of several deadlines that pass at the instant of `what`, the earliest stage: none of the later ones began. */
+  const firstOf = (what: DeadlineReason | 'grace', due: MonotonicInstant): DeadlineReason | 'grace' => {
+    const passed = ({ due: other }: { readonly due: MonotonicInstant }): boolean =>
+      elapsed(due, other) <= SAME_INSTANT_SECONDS;
+    const first = DEADLINE_REASONS.find((reason) => {
+      const timer = timers.get(reason);
+      return timer !== undefined && reason !== 'stalled' && passed(timer);
+    });
+    return what === 'grace' ? what : (first ?? what);
+  };
   const arm = (what: DeadlineReason | 'grace', from: MonotonicInstant, limit: Seconds, lookedAgain = false): void => {
     const due = after(from, limit);
-    timers.get(what)?.cancel();
+    timers.get(what)?.timer.cancel();
     const fire = (): void => {
       const now = clock.monotonic();
       const late = elapsed(due, now);
@@ -65,11 +77,13 @@ export function createDeadlines(
       else if (late < -EARLY_SECONDS) arm(what, from, limit, lookedAgain);
       else if (late > LATE_SECONDS && !lookedAgain) arm(what, from, limit, true);
       else {
+        const reason = firstOf(what, due);
         stop();
-        expired(what);
+        expired(reason);
       }
     };
-    timers.set(what, clock.setTimer(seconds(Math.max(0, elapsed(clock.monotonic(), due))), fire));
+    const timer = clock.setTimer(seconds(Math.max(0, elapsed(clock.monotonic(), due))), fire);
+    timers.set(what, { timer, due });
   };
 
   return {

@@ -134,6 +134,25 @@ describe('deadlines', () => {
     expect(expired).toEqual(['headers_timeout']);
   });
 
+  test('name the earlier stage also when its timer is the later of the two by a rounding', () => {
+    let now = 100;
+    const pending: (() => void)[] = [];
+    const clock = {
+      ...manualClock(),
+      monotonic: () => monotonicInstant(now),
+      setTimer: (_: number, callback: () => void) => {
+        pending.push(callback);
+        return { cancel: () => {} };
+      },
+    };
+    const expired: string[] = [];
+    const same = { ...LIMITS, headersSeconds: seconds(9), firstTokenSeconds: seconds(4), totalSeconds: seconds(4) };
+    createDeadlines(same, clock, (what) => expired.push(what)).requestStarted(monotonicInstant(now));
+    now = 104;
+    pending[2]?.();
+    expect(expired).toEqual(['ttft_timeout']);
+  });
+
   test('begin anew when the request is repeated on another connection', async () => {
     const { clock, deadlines, expired, now } = setUp();
     deadlines.requestStarted(now());
