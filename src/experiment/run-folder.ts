@@ -63,12 +63,16 @@ async function cutBack({ handle, writtenBytes }: Appender): Promise<void> {
  *
  * @throws ProbeExporterError USAGE when it cannot be written, has something in it, or its disk is nearly full
  */
-export async function createRunFolder(path: string): Promise<RunFolder> {
+export async function createRunFolder(
+  path: string,
+  /** Records that lie elsewhere. */
+  elsewhere: Partial<Readonly<Record<RecordFile, string>>> = {},
+): Promise<RunFolder> {
   const appenders = {} as Record<RecordFile, Appender>;
   try {
     await makeEmpty(path);
     for (const [file, name] of Object.entries(RECORD_FILES) as [RecordFile, string][]) {
-      appenders[file] = { handle: await open(join(path, name), 'a'), pending: '', writtenBytes: 0 };
+      appenders[file] = { handle: await open(elsewhere[file] ?? join(path, name), 'a'), pending: '', writtenBytes: 0 };
     }
   } catch (error) {
     if (error instanceof ProbeExporterError) throw error;

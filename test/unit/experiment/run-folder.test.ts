@@ -1,0 +1,64 @@
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createRunFolder } from '../../../src/experiment/run-folder.ts';
+import { aRun } from '../../support/records.ts';
+
+let base = '';
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'run-folder-'));
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+describe('the folder of a run', () => {
+  it('appends lines in order, and replaces the metadata', async () => {
+    const path = join(base, 'a', 'run');
+    const folder = await createRunFolder(path);
+    folder.append('requests', '{"a":1}\n');
+    void folder.flush();
+    folder.append('requests', '{"a":2}\n');
+    await folder.metadata(aRun());
+    await folder.metadata(aRun({}, { ended: 'partial' }));
+    await folder.flush();
+    await folder.close();
+    expect(readFileSync(join(path, 'requests.jsonl'), 'utf8')).toBe('{"a":1}\n{"a":2}\n');
+    expect(JSON.parse(readFileSync(join(path, 'metadata.json'), 'utf8'))).toMatchObject({ ended: 'partial' });
+    expect(folder.unsaved('requests')).toBe('');
+    expect(folder.fault).toBeNull();
+  });
+
+  it('refuses a folder that has something in it', async () => {
+    writeFileSync(join(base, 'something'), '');
+    await expect(createRunFolder(base)).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining('is not empty'),
+    });
+  });
+
+  it('refuses one that cannot be made, before anything is sent', async () => {
+    writeFileSync(join(base, 'file'), '');
+    await expect(createRunFolder(join(base, 'file', 'run'))).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining('cannot be written (ENOTDIR)'),
+    });
+  });
+
+  // Every write to /dev/full fails as on a full disk.
+  it.runIf(process.platform === 'linux')('keeps what a full disk does not take, and goes on answering', async () => {
+    const path = join(base, 'run');
+    const first = await createRunFolder(path);
+    await first.close();
+    for (const name of ['engine', 'client']) unlinkSync(join(path, `${name}.jsonl`));
+    unlinkSync(join(path, 'requests.jsonl'));
+    symlinkSync('/dev/full', join(base, 'requests.jsonl'));
+    const folder = await createRunFolder(path, { requests: join(base, 'requests.jsonl') });
+    folder.append('requests', '{"a":1}\n');
+    await folder.flush();
+    expect(folder.fault).toBe('ENOSPC');
+    folder.append('requests', '{"a":2}\n');
+    await folder.flush();
+    await folder.close();
+    expect(folder.unsaved('requests')).toBe('{"a":1}\n{"a":2}\n');
+  });
+});
