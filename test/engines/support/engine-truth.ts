@@ -40,7 +40,8 @@ async function pageAfterRequest(metricsUrl: string, before: MetricsPage): Promis
 }
 
 /**
- * Watches the sidecar's probes and pairs each with the engine's own account of it, until there are `wanted` pairs.
+ * Watches the sidecar's probes and pairs each with the engine's own account of it, until there are `wanted` pairs
+ * of which the sidecar itself says that they are undisturbed; the disturbed ones are among the result as well.
  * The engine's page is read only between probes, so that reading it slows none of them. Where the page shows more or
  * less than exactly one request since the last look, the probe is left out: its share could not be told.
  */
@@ -54,8 +55,13 @@ export async function pairProbes(
   const pairs: PairedProbe[] = [];
   const deadline = performance.now() + limitSeconds * 1000;
   let before = await fetchPage(metricsUrl);
-  while (pairs.length < wanted) {
-    if (performance.now() > deadline) throw new Error(`only ${pairs.length} of ${wanted} pairs in ${limitSeconds} s`);
+  const undisturbed = (): number => pairs.filter(({ record }) => !record.disturbed).length;
+  while (undisturbed() < wanted) {
+    if (performance.now() > deadline) {
+      throw new Error(
+        `${undisturbed()} undisturbed of ${pairs.length} pairs in ${limitSeconds} s, ${wanted} were wanted`,
+      );
+    }
     await sleep(250);
     const fresh = (await recentProbes(sidecar)).filter(({ id }) => !seen.has(id));
     const [record] = fresh;
