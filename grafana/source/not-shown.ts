@@ -8,6 +8,7 @@ export const NOT_SHOWN: Readonly<Record<string, string>> = {
   inference_probe_refused_parameter_info: 'read once when a target is set up',
   inference_probe_fallback_responses_total: 'specific to gateways that fall back',
   inference_probe_compressed_streams_total: 'named by the runbook of buffered streams',
+  inference_probe_tls_client_certificate_expiry_timestamp_seconds: 'for targets with client certificates only',
   inference_engine_info: 'joined by people who need the engine version beside a series',
   inference_engine_asleep: 'shown as skipped probes with the reason asleep',
   inference_engine_kv_cache_capacity_tokens: 'a constant; on the live page and in check',

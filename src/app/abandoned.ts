@@ -55,6 +55,7 @@ export function abandonedOutcome(probe: AbandonedProbe): FailedProbe {
     refusedParameters: [],
     retryAfterSeconds: null,
     certificateExpiresAt: null,
+    clientCertificateExpiresAt: null,
     outputHash: null,
     timeline: [],
     outcome: 'failed',

@@ -101,8 +101,10 @@ export function createMetrics(options: MetricsOptions, deps: MetricsDependencies
     // Its target was taken out of the configuration while it ran.
     if (series === undefined) return;
     observeProbe(series, finished, config.traceparent);
-    if (outcome.certificateExpiresAt !== null) {
-      registry.get(outcome.target)?.series.certificateExpiry.set(outcome.certificateExpiresAt);
+    const target = registry.get(outcome.target)?.series;
+    if (outcome.certificateExpiresAt !== null) target?.certificateExpiry.set(outcome.certificateExpiresAt);
+    if (outcome.clientCertificateExpiresAt !== null) {
+      target?.clientCertificateExpiry.set(outcome.clientCertificateExpiresAt);
     }
     if (outcome.eventLoopDelaySeconds !== null) exporter.eventLoopDelay(outcome.eventLoopDelaySeconds);
   }

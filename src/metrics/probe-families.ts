@@ -286,6 +286,14 @@ export const PROBE_FAMILIES = {
     name: 'inference_probe_tls_certificate_expiry_timestamp_seconds',
     help: 'When the certificate that the last probe saw expires, in seconds since 1970; absent without TLS.',
   },
+  clientCertificateExpiry: {
+    scope: 'target',
+    type: 'gauge',
+    born: 'later',
+    labels: [],
+    name: 'inference_probe_tls_client_certificate_expiry_timestamp_seconds',
+    help: 'When the client certificate that the last probe used expires, in seconds since 1970; absent without one.',
+  },
 } as const satisfies Record<string, FamilyDefinition>;
 
 export type ProbeFamily = keyof typeof PROBE_FAMILIES;

@@ -13,6 +13,7 @@ export interface TargetSeries {
   readonly budgetRemaining: GaugeInstrument<BudgetWindow>;
   readonly budgetLimit: GaugeInstrument<BudgetWindow>;
   readonly certificateExpiry: GaugeInstrument<never>;
+  readonly clientCertificateExpiry: GaugeInstrument<never>;
 }
 
 export type TargetFamily = keyof TargetSeries;
@@ -21,6 +22,7 @@ export const TARGET_FAMILIES = [
   'budgetRemaining',
   'budgetLimit',
   'certificateExpiry',
+  'clientCertificateExpiry',
 ] as const satisfies readonly TargetFamily[];
 
 /** `previous`: the series of the same target under the old configuration, whose values are kept. */
@@ -36,6 +38,7 @@ export function createTargetSeries(
     budgetRemaining: createGauge(F.budgetRemaining, context),
     budgetLimit: createGauge(F.budgetLimit, context),
     certificateExpiry: createGauge(F.certificateExpiry, context),
+    clientCertificateExpiry: createGauge(F.clientCertificateExpiry, context),
   };
   series.budgetLimit.set(target.budget.tokensPerHour, 'hour');
   series.budgetLimit.set(target.budget.tokensPerDay, 'day');

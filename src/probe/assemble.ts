@@ -6,7 +6,7 @@ import type { ReadingResult } from './reading.ts';
 /** What is known of a probe besides its exchange. */
 export interface ProbeFrame
   extends Pick<ProbeMeasurement, 'id' | 'target' | 'model' | 'profile' | 'api' | 'startedAt' | 'beganAt'>,
-    Pick<ProbeMeasurement, 'refusedParameters' | 'retryAfterSeconds'> {
+    Pick<ProbeMeasurement, 'refusedParameters' | 'retryAfterSeconds' | 'clientCertificateExpiresAt'> {
   readonly loopDelaySeconds: Seconds;
   /** Loop delay above max(this, 5 % of the TTFT) spoils the times of this probe. */
   readonly disturbedAfterSeconds: Seconds;

@@ -96,6 +96,8 @@ export interface ProbeMeasurement {
   readonly retryAfterSeconds: Seconds | null;
   /** Expiry of the server's certificate; null without TLS. */
   readonly certificateExpiresAt: UnixTime | null;
+  /** Expiry of our own certificate, of those files that were used last; null without one. */
+  readonly clientCertificateExpiresAt: UnixTime | null;
   /** SHA-256 of the generated text, first 16 hexadecimal digits; null when there is none. */
   readonly outputHash: string | null;
   /** Bounded in length; the first entries and the last ones are kept. */

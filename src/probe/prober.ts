@@ -126,6 +126,7 @@ export function createProber(options: ProberOptions, dependencies: ProberDepende
       startedAt,
       beganAt,
       refusedParameters: [...standing.refusals.refused()],
+      clientCertificateExpiresAt: standing.transport.clientCertificateExpiresAt(),
       retryAfterSeconds: (facts.status ?? 0) < 300 ? null : retryAfter(facts.headers, clock.unix()),
       loopDelaySeconds,
       disturbedAfterSeconds,

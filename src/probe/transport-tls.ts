@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isIP, type Socket } from 'node:net';
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
@@ -15,6 +16,13 @@ export interface TlsFiles {
    * Rejects with a ConnectError of step `configuration` when there are none yet.
    */
   context(): Promise<SecureContext>;
+  /** Of the certificate in use; null without one. */
+  clientCertificateExpiresAt(): UnixTime | null;
+}
+
+function expiryOf(validTo: string | undefined): UnixTime | null {
+  const ms = Date.parse(validTo ?? '');
+  return Number.isNaN(ms) ? null : unixTime(ms / 1000);
 }
 
 const read = async (path: string | null): Promise<string | undefined> =>
@@ -22,9 +30,14 @@ const read = async (path: string | null): Promise<string | undefined> =>
 
 export function createTlsFiles(settings: ConnectionSettings, log: Logger): TlsFiles {
   const { caFile, certFile, keyFile } = settings;
-  let current: { readonly content: string; readonly context: SecureContext } | null = null;
+  let current: {
+    readonly content: string;
+    readonly context: SecureContext;
+    readonly expiresAt: UnixTime | null;
+  } | null = null;
 
   return {
+    clientCertificateExpiresAt: () => current?.expiresAt ?? null,
     async context() {
       try {
         const [ca, cert, key] = await Promise.all([read(caFile), read(certFile), read(keyFile)]);
@@ -37,7 +50,11 @@ export function createTlsFiles(settings: ConnectionSettings, log: Logger): TlsFi
             ...(cert && { cert }),
             ...(key && { key }),
           });
-          current = { content, context };
+          current = {
+            content,
+            context,
+            expiresAt: cert === undefined ? null : expiryOf(new X509Certificate(cert).validTo),
+          };
         }
         return current.context;
       } catch (cause) {
@@ -57,11 +74,6 @@ export function createTlsFiles(settings: ConnectionSettings, log: Logger): TlsFi
 export interface SecureConnection {
   readonly socket: TLSSocket;
   readonly certificateExpiresAt: UnixTime | null;
-}
-
-function expiry(socket: TLSSocket): UnixTime | null {
-  const ms = Date.parse(socket.getPeerCertificate().valid_to ?? '');
-  return Number.isNaN(ms) ? null : unixTime(ms / 1000);
 }
 
 /** The certificate was looked at and refused; its expiry is worth a metric all the more. */
@@ -125,7 +137,7 @@ export function handshake(over: Socket, options: HandshakeOptions, signal: Abort
     socket.once('error', onError);
     socket.once('close', onClose);
     socket.once('secureConnect', () => {
-      const certificateExpiresAt = expiry(socket);
+      const certificateExpiresAt = expiryOf(socket.getPeerCertificate().valid_to);
       if (socket.authorized || options.insecureSkipVerify)
         return finish(() => resolve({ socket, certificateExpiresAt }));
       fail(new CertificateRefused(verificationError(socket), certificateExpiresAt));

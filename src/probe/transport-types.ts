@@ -65,6 +65,8 @@ export interface Call {
 export interface Transport {
   /** Sends one POST. */
   send(request: TransportRequest, sink: ExchangeSink): Call;
+  /** Of the client certificate that the last connection was set up with; null before, and without one. */
+  clientCertificateExpiresAt(): UnixTime | null;
   /** Closes every connection, busy ones included: their sinks hear nothing more. */
   close(): void;
 }

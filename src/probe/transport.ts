@@ -13,7 +13,8 @@ import type { Call, Transport, TransportDependencies, TransportOptions } from '.
 export function createTransport(options: TransportOptions, dependencies: TransportDependencies): Transport {
   const { settings } = options;
   const { clock, log, resolve = systemResolve, environment = process.env } = dependencies;
-  const connect = { clock, resolve, environment, tls: createTlsFiles(settings, log) };
+  const tls = createTlsFiles(settings, log);
+  const connect = { clock, resolve, environment, tls };
   const idle = createIdleConnections(clock);
   const calls = new Set<Call>();
 
@@ -28,6 +29,7 @@ export function createTransport(options: TransportOptions, dependencies: Transpo
       calls.add(call);
       return call;
     },
+    clientCertificateExpiresAt: () => tls.clientCertificateExpiresAt(),
     close() {
       for (const call of [...calls]) call.abort();
       idle.close();

@@ -39,7 +39,12 @@ async function fullPage(accept: string) {
     ),
   );
   for (const { name } of targets) {
-    const odd = { refusedParameters: ['ignore_eos'], certificateExpiresAt: unixTime(2e9), ttfcSeconds: seconds(1) };
+    const odd = {
+      refusedParameters: ['ignore_eos'],
+      certificateExpiresAt: unixTime(2e9),
+      clientCertificateExpiresAt: unixTime(2e9),
+      ttfcSeconds: seconds(1),
+    };
     metrics.probeFinished(finished(goodProbe({ target: name, ...odd })));
     metrics.probeFinished(
       finished(failedProbe('stalled', { target: name, refusedParameters: odd.refusedParameters }), {

@@ -28,7 +28,7 @@ export function readPage(body: string): readonly PageSample[] {
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => {
-      const match = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/.exec(line);
+      const match = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/s.exec(line);
       if (match === null) throw new Error(`not a sample: ${line}`);
       const [, name = '', labels = '', value = ''] = match;
       const series = `${name}{${labels}}`;

@@ -46,6 +46,7 @@ function sampleMeasurement(overrides: Partial<ProbeMeasurement> = {}): ProbeMeas
     refusedParameters: [],
     retryAfterSeconds: null,
     certificateExpiresAt: null,
+    clientCertificateExpiresAt: null,
     outputHash: '0011223344556677',
     timeline: [
       { atSeconds: seconds(0.25), kind: 'token', tokens: 1 },

@@ -185,7 +185,7 @@ describe('client certificates', () => {
       const options = tlsRig(serverWith('server', DEMANDS_CLIENT), { certFile, keyFile });
       const profile = { connection: 'fresh' } as const;
       await withRig({ ...options, onConnection, profile, dependencies: { log } }, async ({ good }) => {
-        await good();
+        expect((await good()).clientCertificateExpiresAt).toBe(Date.UTC(2120, 0, 1) / 1000);
         // Half a rotation: the certificate of the new pair beside the key of the old one.
         await unlink(certFile);
         await symlink(fixture('client-b.pem'), certFile);

@@ -58,6 +58,7 @@ const MEASUREMENT: ProbeMeasurement = {
   refusedParameters: [],
   retryAfterSeconds: null,
   certificateExpiresAt: null,
+  clientCertificateExpiresAt: null,
   outputHash: '0011223344556677',
   timeline: [...tokensAt(0.1, 0.05, 8), entry(0.46, 'terminal')],
 };

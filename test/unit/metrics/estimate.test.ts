@@ -13,7 +13,11 @@ describe('the estimate of series', () => {
     const config = sampleConfig();
     const metrics = metricsUnderTest(config);
     for (const profile of ['cold', 'warm'])
-      metrics.probeFinished(finished(goodProbe({ profile, certificateExpiresAt: unixTime(2e9) })));
+      metrics.probeFinished(
+        finished(
+          goodProbe({ profile, certificateExpiresAt: unixTime(2e9), clientCertificateExpiresAt: unixTime(2e9) }),
+        ),
+      );
     const roles = [...GAUGE_ROLES, ...COUNTER_ROLES, ...HISTOGRAM_ROLES, 'kv_cache_capacity_tokens'];
     const supported = Object.fromEntries(roles.map((role) => [role, true]));
     metrics.engineViews(() => [

@@ -221,6 +221,7 @@ describe('other reports', () => {
           ...odd,
           refusedParameters: ['ignore_eos', 'stream_options.include_usage', 'no such name'],
           certificateExpiresAt: unixTime(1_800_000_000),
+          clientCertificateExpiresAt: unixTime(1_700_000_000),
         }),
       ),
     );
@@ -232,6 +233,9 @@ describe('other reports', () => {
     expect(sampleOf(page, 'inference_probe_tls_certificate_expiry_timestamp_seconds', { target: 'engine' })).toBe(
       1_800_000_000,
     );
+    expect(
+      sampleOf(page, 'inference_probe_tls_client_certificate_expiry_timestamp_seconds', { target: 'engine' }),
+    ).toBe(1_700_000_000);
     const refused = samplesOf(page, 'inference_probe_refused_parameter_info', COLD).map(
       ({ labels }) => labels.parameter,
     );

@@ -17,6 +17,7 @@ const FRAME: ProbeFrame = {
   beganAt: at(-50),
   refusedParameters: [],
   retryAfterSeconds: null,
+  clientCertificateExpiresAt: null,
   loopDelaySeconds: seconds(0),
   disturbedAfterSeconds: seconds(0.02),
 };
