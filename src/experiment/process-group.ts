@@ -25,10 +25,10 @@ export async function endGroup(group: number, stopSeconds: number, clock: Clock)
 // `cat` ends when the other end of its input is closed, which the kernel does however this program ends.
 const GUARD = `
 cat >/dev/null
-kill -TERM -- -"$1" 2>/dev/null || exit 0
+kill -TERM -"$1" 2>/dev/null || exit 0
 left=$2
-while [ "$left" -gt 0 ] && kill -0 -- -"$1" 2>/dev/null; do sleep 1; left=$((left - 1)); done
-kill -KILL -- -"$1" 2>/dev/null
+while [ "$left" -gt 0 ] && kill -0 -"$1" 2>/dev/null; do sleep 1; left=$((left - 1)); done
+kill -KILL -"$1" 2>/dev/null
 `;
 
 /**

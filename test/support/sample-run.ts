@@ -92,7 +92,9 @@ function gapsOf(run: SampleRun, from: number): number[] {
 
 function requestOf(run: SampleRun, index: number, sent: number): RequestRecord {
   const failed = run.failEvery !== undefined && index % run.failEvery === run.failEvery - 1;
-  const ttft = (run.ttftSeconds ?? 0.1) * wobble(index);
+  const usual = (run.ttftSeconds ?? 0.1) * wobble(index);
+  const frozenFrom = run.gap === undefined ? Number.POSITIVE_INFINITY : WINDOW_FROM + run.gap.at;
+  const ttft = sent <= frozenFrom && frozenFrom < sent + usual ? usual + (run.gap?.seconds ?? 0) : usual;
   const gaps = failed ? [] : gapsOf(run, sent + ttft);
   const decode = gaps.reduce((sum, gap) => sum + gap, 0) / 1e6;
   const duration = ttft + decode;
@@ -169,7 +171,7 @@ export function sampleRun(run: SampleRun): RunRecords {
       loopDelayP99Seconds: 0.001,
       cpuRatio: 0.05,
       sendLagMaxSeconds: 0,
-      inFlight: run.concurrency,
+      inFlight: requests.filter((request) => request.beganAtSeconds <= at && request.endedAtSeconds > at).length,
       notStarted: 0,
     }),
   );
