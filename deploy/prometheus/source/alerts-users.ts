@@ -126,22 +126,27 @@ const slowBurn: AlertRule = {
 };
 
 /**
- * Sums over profiles and pods. Two failures that are more than half of all within two minutes: a lone failure never is,
- * two by chance among healthy probes neither, and a probe that waits for its deadline still reaches it in time.
+ * Sums over profiles and pods. Three failures within three minutes that are most of all probes, or with nothing good
+ * since: back-off after time-outs makes failing probes rarer than good ones were, so a share alone would come too late.
  */
 const failing = (alert: string, side: FailureSide, summary: string): AlertRule => ({
   alert,
   severity: 'critical',
   expr: promql(
-    `sum by (${SERVICE}) (increase(inference_probe_failures_total{reason=~"${reasonsOf(side)}"}[2m])) > 1.5`,
-    'and',
-    `sum by (${SERVICE}) (increase(inference_probe_failures_total{reason=~"${reasonsOf(side)}"}[2m]))`,
-    `  > 0.5 * sum by (${SERVICE}) (increase(inference_probe_attempts_total[2m]))`,
+    `sum by (${SERVICE}) (increase(inference_probe_failures_total{reason=~"${reasonsOf(side)}"}[3m])) > 2.5`,
+    'and (',
+    `  sum by (${SERVICE}) (increase(inference_probe_failures_total{reason=~"${reasonsOf(side)}"}[3m]))`,
+    `    > 0.5 * sum by (${SERVICE}) (increase(inference_probe_attempts_total[3m]))`,
+    '  or',
+    `  max by (${SERVICE}) (inference_probe_success) == 0`,
+    ')',
   ),
+  // A hung engine is told by its own alert within this time, and then keeps this one quiet.
+  for: '30s',
   keepFiringFor: '3m',
   labels: { side },
   summary,
-  description: `{{ $value | humanize }} probes of ${WHERE} failed on the ${side} side within two minutes, more than half of all. Reasons:{{ with printf "topk(3, sum by (reason) (increase(inference_probe_failures_total{target='%s',model='%s'}[5m])) > 0)" $labels.target $labels.model | query }}{{ range . }} {{ .Labels.reason }}{{ end }}{{ end }}.`,
+  description: `{{ $value | humanize }} probes of ${WHERE} failed on the ${side} side within three minutes. Reasons:{{ with printf "topk(3, sum by (reason) (increase(inference_probe_failures_total{target='%s',model='%s'}[5m])) > 0)" $labels.target $labels.model | query }}{{ range . }} {{ .Labels.reason }}{{ end }}{{ end }}.`,
   dashboard: SLO_BOARD,
 });
 
@@ -208,13 +213,9 @@ export const userGroups: readonly RuleGroup[] = [
     name: 'inference-probe.users',
     interval: '15s',
     rules: [
-      failing('InferenceEndpointFailing', 'endpoint', 'More than half of the probes fail at the endpoint'),
-      failing('InferencePathFailing', 'path', 'More than half of the probes fail on the way to the endpoint'),
-      failing(
-        'InferenceCapacityExhausted',
-        'capacity',
-        'The endpoint refuses more than half of the probes for lack of room',
-      ),
+      failing('InferenceEndpointFailing', 'endpoint', 'Most probes fail at the endpoint'),
+      failing('InferencePathFailing', 'path', 'Most probes fail on the way to the endpoint'),
+      failing('InferenceCapacityExhausted', 'capacity', 'The endpoint refuses most probes for lack of room'),
       noSuccess,
       degraded('ttft'),
       degraded('tpot'),

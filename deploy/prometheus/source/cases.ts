@@ -73,12 +73,24 @@ const ALL_GOOD = '0+1x2000';
 const ONE_BAD = '0+1x40 40+1x2000';
 
 const failing: readonly RuleCase[] = [
-  user('outage', 'InferenceEndpointFailing', '12m', 1, { ...attempts(), ...failures('ttft_timeout', OUTAGE) }),
-  user('outage of two pods is one page', 'InferenceEndpointFailing', '12m', 1, {
+  user('outage', 'InferenceEndpointFailing', '13m', 1, { ...attempts(), ...failures('ttft_timeout', OUTAGE) }),
+  user('outage of two pods is one page', 'InferenceEndpointFailing', '13m', 1, {
     ...attempts(),
     ...attempts('cold', OTHER_POD),
     ...failures('ttft_timeout', OUTAGE),
     ...failures('ttft_timeout', OUTAGE, 'cold', OTHER_POD),
+  }),
+  user('back-off makes failures rare, nothing is good', 'InferenceEndpointFailing', '13m', 1, {
+    [name('inference_probe_attempts_total', 'profile="cold"')]:
+      '0+1x40 40 41 41 42 42 42 42 43 43 43 43 43 43 44 44 44',
+    [name('inference_probe_success', 'profile="cold"')]: '1x40 0x300',
+    ...failures('stalled', '0x40 0 1 1 2 2 2 2 3 3 3 3 3 3 4 4 4'),
+  }),
+  user('three failures among many good probes', 'InferenceEndpointFailing', '13m', 0, {
+    ...attempts(),
+    ...attempts('warm'),
+    [name('inference_probe_success', 'profile="cold"')]: '1x300',
+    ...failures('stalled', '0x40 1 1 2 2 3x300'),
   }),
   user('one lone failure', 'InferenceEndpointFailing', '11m', 0, {
     ...attempts(),
@@ -101,12 +113,12 @@ const failing: readonly RuleCase[] = [
     ...attempts(),
     ...failures('unauthorized', OUTAGE),
   }),
-  user('dns', 'InferencePathFailing', '12m', 1, { ...attempts(), ...failures('dns', OUTAGE) }),
+  user('dns', 'InferencePathFailing', '13m', 1, { ...attempts(), ...failures('dns', OUTAGE) }),
   user('engine fails, path does not', 'InferencePathFailing', '12m', 0, {
     ...attempts(),
     ...failures('server_error', OUTAGE),
   }),
-  user('429', 'InferenceCapacityExhausted', '12m', 1, { ...attempts(), ...failures('rate_limited', OUTAGE) }),
+  user('429', 'InferenceCapacityExhausted', '13m', 1, { ...attempts(), ...failures('rate_limited', OUTAGE) }),
   user('one 503', 'InferenceCapacityExhausted', '11m', 0, { ...attempts(), ...failures('overloaded', '0x40 1x2000') }),
   warn('our own key is refused', 'InferenceProbeMisconfigured', '12m', 0, {
     ...attempts(),
@@ -116,7 +128,7 @@ const failing: readonly RuleCase[] = [
     ...attempts(),
     ...failures('unauthorized', OUTAGE),
   }),
-  user('garbage', 'InferenceDegenerateOutput', '12m', 1, { ...attempts(), ...failures('degenerate_output', OUTAGE) }),
+  user('garbage', 'InferenceDegenerateOutput', '13m', 1, { ...attempts(), ...failures('degenerate_output', OUTAGE) }),
   user('one odd answer', 'InferenceDegenerateOutput', '12m', 0, {
     ...attempts(),
     ...failures('degenerate_output', '0x40 1x2000'),
@@ -201,7 +213,7 @@ const latencies: readonly RuleCase[] = (['ttft', 'tpot'] as const).flatMap((whic
     ...latency(metric, edge, fast, '0+1x2000'),
   });
   return [
-    user(`two minutes of harm to ${upper}`, `Inference${upper}Degraded`, '12m', 1, world('0+1x40 40x2000', GOOD_STOPS)),
+    user(`two minutes of harm to ${upper}`, `Inference${upper}Degraded`, '13m', 1, world('0+1x40 40x2000', GOOD_STOPS)),
     user(`one slow ${upper}`, `Inference${upper}Degraded`, '12m', 0, world(ONE_BAD, ONE_BAD)),
     user(`${upper} far over for half an hour`, `Inference${upper}High`, '45m', 1, world('0+0.5x2000', '0+0.5x2000')),
     warn(`${upper} over for an hour`, `Inference${upper}High`, '70m', 1, world('0+0.95x2000', '0+0.95x2000')),
@@ -225,7 +237,7 @@ const engineSide: readonly RuleCase[] = [
     0,
     engine('preemptions_total', '7x2000'),
   ),
-  user('preemptions with harm', 'InferencePreemptions', '12m', 1, {
+  user('preemptions with harm', 'InferencePreemptions', '13m', 1, {
     ...PREEMPTIONS,
     ...objective('ttft', '0.95', '2'),
     ...slo('ttft', GOOD_STOPS),
@@ -265,7 +277,7 @@ const engineSide: readonly RuleCase[] = [
     0,
     engine('requests_waiting', '4 0 4 0 4 0'.concat(' 4 0'.repeat(200))),
   ),
-  user('frozen', 'InferenceEngineHung', '12m', 1, engine('hung', '0x40 1x2000')),
+  user('frozen', 'InferenceEngineHung', '13m', 1, engine('hung', '0x40 1x2000')),
   user('not frozen', 'InferenceEngineHung', '12m', 0, engine('hung', '0x2000')),
   warn('page gone', 'InferenceEngineDown', '14m', 1, {
     ...engine('up', '1x40 0x2000'),
@@ -313,7 +325,7 @@ const self: readonly RuleCase[] = [
   }),
   warn('every second sample', 'InferenceProbeDisturbed', '30m', 1, disturbed('0+0.5x2000')),
   warn('one in a hundred', 'InferenceProbeDisturbed', '30m', 0, disturbed('0+0.01x2000')),
-  warn('budget spent', 'InferenceProbeBudgetExhausted', '12m', 1, budget('0x20 0+1x2000')),
+  warn('budget spent', 'InferenceProbeBudgetExhausted', '13m', 1, budget('0x20 0+1x2000')),
   warn('budget left', 'InferenceProbeBudgetExhausted', '12m', 0, budget('0x2000')),
   warn('five hours', 'InferenceProbePaused', '5h', 1, { [name('inference_probe_paused', '')]: '1x2000' }),
   warn('one hour', 'InferenceProbePaused', '5h', 0, { [name('inference_probe_paused', '')]: '0x240 1x2000' }),
@@ -328,7 +340,7 @@ const self: readonly RuleCase[] = [
 
 /** Two models of one target are two pages; the healthy one is in neither. */
 const twoModels: readonly RuleCase[] = [
-  user('one of two models fails', 'InferenceEndpointFailing', '12m', 1, {
+  user('one of two models fails', 'InferenceEndpointFailing', '13m', 1, {
     ...attempts(),
     ...failures('ttft_timeout', OUTAGE),
     [`inference_probe_attempts_total{${POD},target="llm",model="other",profile="cold"}`]: '0+1x2000',
