@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { reporters } from '../support/reporters.ts';
 
-/** Minutes (SOAK_MINUTES) of a hundred times the usual rate. */
+/** Minutes (SOAK_MINUTES) of 75 times the usual rate, the most that a configuration may ask for. */
 export default defineConfig({
   test: {
     include: ['test/soak/**/*.test.ts'],
