@@ -19,6 +19,8 @@ const BY_STATUS: ReadonlyMap<number, FailureReason> = new Map([
   // TGI: the generation failed, which is no fault of the request.
   [424, 'server_error'],
   [429, 'rate_limited'],
+  // nginx and gateways before another one: the one in between hung up on the engine.
+  [499, 'bad_gateway'],
   [502, 'bad_gateway'],
   [504, 'gateway_timeout'],
   [520, 'bad_gateway'],

@@ -50,6 +50,12 @@ function fromObject(error: JsonObject, outer: JsonObject): StreamErrorObject {
   };
 }
 
+/** Some gateways write an error into every chunk that says that there is none. */
+function saysTrouble(value: unknown): boolean {
+  if (typeof value === 'object') return value !== null;
+  return value !== undefined && !/^(?:|0|200|false|ok|success)$/i.test(String(value));
+}
+
 const fromText = (text: string, outer: JsonObject): StreamErrorObject => ({
   ...fromObject({}, outer),
   code: word(outer.code),
@@ -63,7 +69,7 @@ const fromText = (text: string, outer: JsonObject): StreamErrorObject => ({
  */
 export function findError(value: JsonObject): StreamErrorObject | null {
   const nested = value.error;
-  if (isObject(nested) && Object.keys(nested).length > 0) return fromObject(nested, value);
+  if (isObject(nested) && Object.values(nested).some(saysTrouble)) return fromObject(nested, value);
   if (typeof nested === 'string' && nested !== '') return fromText(nested, value);
   const flat = value.object === 'error' || value.type === 'error' || isBareError(value);
   return flat ? fromObject(value, {}) : null;

@@ -94,7 +94,7 @@ export const REASON_TABLE = {
   bad_gateway: {
     stage: 'headers',
     side: 'path',
-    meaning: 'a gateway got no valid answer from the engine (502, 520 to 523, 530)',
+    meaning: 'a gateway got no valid answer from the engine (499, 502, 520 to 523, 525 to 527, 530)',
   },
   gateway_timeout: { stage: 'headers', side: 'path', meaning: 'a gateway gave up waiting for the engine (504, 524)' },
   server_error: { stage: 'headers', side: 'endpoint', meaning: 'any other 5xx' },

@@ -16,11 +16,11 @@ const isCallPart = (part: JsonObject): boolean =>
 
 /**
  * Newer vLLM calls it `reasoning`, SGLang, llama.cpp and older vLLM `reasoning_content`; vLLM 0.11 to 0.15 sends the
- * same text under both names.
+ * same text under both names. Some gateways keep Anthropic's name, `thinking`.
  */
 function reasoningOf(delta: JsonObject): string {
   if (typeof delta.reasoning_content === 'string' && delta.reasoning_content !== '') return delta.reasoning_content;
-  return typeof delta.reasoning === 'string' ? delta.reasoning : '';
+  return nonEmptyString(delta.reasoning) ?? nonEmptyString(delta.thinking) ?? '';
 }
 
 /** Mistral sends the content of its reasoning models in parts. */

@@ -257,6 +257,21 @@ const ENDS: readonly Attack[] = [
   },
 ];
 
+const CHANNELS: readonly Attack[] = [
+  {
+    title: "reasoning under Anthropic's name in a chat",
+    body: C({ thinking: 'a' }) + token('A') + F('stop') + U(9, 2) + D,
+    verdict: 'good',
+    result: { tokenChunks: 2, outputTokens: 2 },
+  },
+  {
+    title: 'an error in every chunk that says that there is none',
+    body: data({ error: { message: '', code: 0 }, choices: [{ index: 0, delta: { content: 'A' } }] }) + F('stop') + D,
+    verdict: 'good',
+    result: { tokenChunks: 1 },
+  },
+];
+
 const COUNTS: readonly Attack[] = [
   {
     title: 'more tokens than can be',
@@ -282,6 +297,7 @@ describe.each([
   ['a body in another form', FORMS],
   ['an end that is none, or none that is one', ENDS],
   ['counts that cannot be', COUNTS],
+  ['channels and fields of other gateways', CHANNELS],
 ])('%s', (_, attacks) => {
   test.each(attacks)('$title is $verdict', ({ api = 'chat', type = SSE, body, verdict: wanted, result }) => {
     const [reason, read] = verdict(api, type, [toBytes(body)]);

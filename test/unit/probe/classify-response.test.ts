@@ -55,6 +55,7 @@ describe('a response that is an error', () => {
     ["a gateway's own page", 503, '<html>503 Service Temporarily Unavailable</html>', 'no_upstream', HTML],
     ['a router without workers', 503, '{"error":{"message":"No available workers"}}', 'no_upstream'],
     ['Envoy that cannot connect', 503, 'upstream connect error or disconnect/reset before headers', 'bad_gateway'],
+    ['a gateway that was hung up on', 499, '', 'bad_gateway'],
     ['nothing but 503', 503, '', 'overloaded'],
     [
       'LiteLLM with all deployments in their cool-down',

@@ -86,6 +86,15 @@ describe('findError', () => {
   });
 
   it.each([
+    [{ error: null }],
+    [{ error: {} }],
+    [{ error: { message: '', code: 0 } }],
+    [{ error: { message: 'OK', code: '200', type: null } }],
+  ])('takes an error that says that there is none for none: %j', (value) => {
+    expect(findError({ ...value, choices: [] })).toBeNull();
+  });
+
+  it.each([
     ['FastAPI', { detail: 'Internal Server Error' }, null],
     ['FastAPI with a list', { detail: [{ msg: 'm' }] }, null],
     ['problem+json', { type: 'about:blank', title: 'Bad Gateway', status: 502 }, 502],
