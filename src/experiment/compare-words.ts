@@ -89,7 +89,11 @@ const SUSPECTS: readonly Suspect[] = [
     words: () => 'requests failed: see the reasons in the reports of the runs',
   },
   {
-    applies: (cell) => spreadOf(cell, (summary) => summary.engine?.preemptions ?? null) > 0,
+    applies: (cell) => {
+      // Not by their ratio: the median may be 0.
+      const counts = cell.summaries.flatMap((summary) => summary.engine?.preemptions ?? []);
+      return new Set(counts).size > 1;
+    },
     words: (cell) =>
       `preemptions differ between the repeats (${range(
         cell.summaries.flatMap((summary) => summary.engine?.preemptions ?? []),
