@@ -33,7 +33,7 @@ const TEXT_BYTES = 64 * 1024;
 
 const WAITING: ReadingProgress = { tokenChunks: 0, terminal: false, complete: false, failed: false };
 
-export function createTextBody(kind: 'answer' | 'error'): Body {
+function createTextBody(kind: 'answer' | 'error'): Body {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   return {

@@ -1,5 +1,5 @@
 import type { FinishReason } from './finish-reason.ts';
-import type { StreamErrorObject } from './reading.ts';
+import type { ForeignForm, StreamErrorObject } from './reading.ts';
 import type { ChunkKind } from './token-timing.ts';
 import type { Usage } from './usage.ts';
 
@@ -31,9 +31,6 @@ export interface EventMeaning {
   /** Generated text in the form of another API, or a whole answer in one event: not what was asked for. */
   foreignForm(form: ForeignForm): void;
 }
-
-/** What a stream without a token held instead. */
-export type ForeignForm = 'complete_answer' | 'other_api';
 
 /** Reads one event of an API. One per stream, so it may remember. Must not throw, whatever `data` is. */
 export type Interpreter = (meaning: EventMeaning, data: string, event: string | undefined) => void;

@@ -1,3 +1,5 @@
+import { isAscii } from 'node:buffer';
+
 /** Why framing gave up; nothing is read after it. */
 export type FramingFault = 'event_too_large' | 'stream_too_large' | 'not_a_stream';
 
@@ -35,23 +37,38 @@ export interface BoundedDecoder {
   readonly full: boolean;
 }
 
+const asciiText = (bytes: Uint8Array): string =>
+  (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).latin1Slice();
+
 export function createBoundedDecoder(streamBytes: number): BoundedDecoder {
-  // The default decoder drops a leading BOM, also one that arrives byte by byte.
-  const decoder = new TextDecoder();
+  let decoder: TextDecoder | null = null;
   let left = streamBytes;
   let full = false;
+  let begun = false;
+
+  /** Most reads are ASCII, which needs no decoder: that one costs more than the parsing of the event. */
+  function decode(bytes: Uint8Array): string {
+    if (decoder === null && isAscii(bytes)) {
+      begun ||= bytes.length > 0;
+      return asciiText(bytes);
+    }
+    // Drops a leading BOM, also one that arrives byte by byte; anywhere else it is a character.
+    decoder ??= new TextDecoder('utf-8', { ignoreBOM: begun });
+    return decoder.decode(bytes, { stream: true });
+  }
+
   return {
     decode(bytes) {
       if (bytes.length <= left) {
         left -= bytes.length;
-        return decoder.decode(bytes, { stream: true });
+        return decode(bytes);
       }
       full = true;
-      const text = decoder.decode(bytes.subarray(0, left), { stream: true });
+      const text = decode(bytes.subarray(0, left));
       left = 0;
       return text;
     },
-    end: () => decoder.decode(),
+    end: () => decoder?.decode() ?? '',
     get full() {
       return full;
     },

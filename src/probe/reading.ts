@@ -1,5 +1,4 @@
 import type { MonotonicInstant, Seconds } from '../units.ts';
-import type { ForeignForm } from './event-facts.ts';
 import type { TimelineKind, TokenSource } from './outcome.ts';
 
 /** What one arrival of bytes changed; the deadlines are steered by it. */
@@ -23,6 +22,9 @@ export interface StreamErrorObject {
   /** As sent; for classification only. Never logged, exported or shown. */
   readonly text: string;
 }
+
+/** What a stream without a token held instead. */
+export type ForeignForm = 'complete_answer' | 'other_api';
 
 /** An entry of the timeline, still on the monotonic clock. */
 export interface StampedEntry {

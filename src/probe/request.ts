@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { ApiDialect, Ask } from './apis/api.ts';
 import { basicAuthorization } from './basic-auth.ts';
 import type { ProbeProfile, ProbeTarget } from './profile.ts';
@@ -18,7 +18,7 @@ const IGNORE_EOS_ENGINES: ReadonlySet<string> = new Set([
 ]);
 
 /** A new probe id: 32 hexadecimal digits, valid as a W3C trace id. */
-export const newProbeId = (): string => randomBytes(16).toString('hex');
+export const newProbeId = (): string => randomUUID().replaceAll('-', '');
 
 /** W3C trace context with the probe's id as trace id, sampled, so that the engine's own trace can be found by it. */
 export const traceparent = (id: string): string => `00-${id}-${randomBytes(8).toString('hex')}-01`;

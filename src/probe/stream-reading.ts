@@ -1,9 +1,9 @@
 import { type MonotonicInstant, monotonicInstant } from '../units.ts';
 import { errorFromField } from './error-object.ts';
-import { createEventFacts, type ForeignForm, type Interpreter } from './event-facts.ts';
+import { createEventFacts, type Interpreter } from './event-facts.ts';
 import type { FinishReason } from './finish-reason.ts';
 import type { Framing, FramingHandler, FramingLimits } from './framing.ts';
-import type { ReadingProgress, ReadingResult, StreamErrorObject, StreamReading } from './reading.ts';
+import type { ForeignForm, ReadingProgress, ReadingResult, StreamErrorObject, StreamReading } from './reading.ts';
 import { createReadingSummary } from './reading-summary.ts';
 import { createTextDigest } from './text-digest.ts';
 import { createTimeline } from './timeline.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The real middle boxes, as Debian packages them. */
-export const PROGRAMS = { nginx: '/usr/sbin/nginx', haproxy: '/usr/sbin/haproxy' } as const;
+const PROGRAMS = { nginx: '/usr/sbin/nginx', haproxy: '/usr/sbin/haproxy' } as const;
 type ProgramName = keyof typeof PROGRAMS;
 
 /** True, and says so where nobody can overlook it, when the program is missing. */

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-export async function closedAfterwards<T extends { close(): Promise<void> }>(starting: Promise<T>): Promise<T> {
+async function closedAfterwards<T extends { close(): Promise<void> }>(starting: Promise<T>): Promise<T> {
   const started = await starting;
   open.push(() => started.close());
   return started;
