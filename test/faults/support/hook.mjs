@@ -27,5 +27,6 @@ process.on('SIGUSR2', () => {
   control = JSON.parse(readFileSync(process.env.FAULTS_CONTROL, 'utf8'));
   const until = performance.now() + control.blockSeconds * 1000;
   while (performance.now() < until);
-  writeSync(2, `control ${control.order} is in force\n`);
+  const timers = process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  writeSync(2, `control ${control.order} is in force, timers: ${timers}\n`);
 });

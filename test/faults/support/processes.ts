@@ -78,8 +78,8 @@ export interface Exporter {
   /** Rewrites the configuration file; it is read again after `reload`. */
   configure(text: string): void;
   reload(): Promise<number>;
-  /** Puts the hook's control in force and waits until it is. */
-  control(control: object): Promise<void>;
+  /** Puts the hook's control in force, waits until it is, and says how many timers were armed then. */
+  control(control: object): Promise<number>;
   /** Open descriptors now. */
   descriptors(): number;
   stop(): Promise<number | null>;
@@ -110,7 +110,7 @@ export async function startExporter(
   const base = `http://127.0.0.1:${port}`;
   // Connections of the test must not count among the descriptors of the program.
   const get: Exporter['get'] = (path) =>
-    fetch(base + path, { headers: { connection: 'close' }, signal: AbortSignal.timeout(20_000) });
+    fetch(base + path, { headers: { connection: 'close' }, signal: AbortSignal.timeout(60_000) });
   let order = 0;
   return {
     process: process_,
@@ -125,7 +125,8 @@ export async function startExporter(
       const content = { dnsDown: false, clockStepSeconds: 0, blockSeconds: 0, ...control, order };
       writeFileSync(controlFile, JSON.stringify(content));
       process_.signal('SIGUSR2');
-      await process_.saying(new RegExp(`control ${order} is in force`));
+      const [, timers] = await process_.saying(new RegExp(`control ${order} is in force, timers: (\\d+)`));
+      return Number(timers);
     },
     descriptors: () => readdirSync(`/proc/${process_.pid}/fd`).length,
     async stop() {
