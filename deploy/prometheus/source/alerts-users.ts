@@ -142,7 +142,7 @@ const failing = (alert: string, side: FailureSide, summary: string): AlertRule =
     ')',
   ),
   // A hung engine is told by its own alert within this time, and then keeps this one quiet.
-  for: '30s',
+  for: '15s',
   keepFiringFor: '3m',
   labels: { side },
   summary,
