@@ -278,7 +278,7 @@ describe('whatever arrives', () => {
         expect(after.lastTokenAt).toBeLessThanOrEqual(before.terminalAt ?? 0);
         expect(after.tokenChunks).toBeLessThanOrEqual(3);
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 
