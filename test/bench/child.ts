@@ -1,5 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { buildSync } from 'esbuild';
 
 /** A child of the bench that talks in lines of JSON on its standard output. */
 export interface LineChild {
@@ -40,10 +44,33 @@ export function startChild(
 }
 
 const path = (name: string): string => new URL(name, import.meta.url).pathname;
+const built = new Map<string, string>();
+
+/** Bundled like the shipped program, so that nobody measures the TypeScript loader. */
+function bundleTool(name: string): string {
+  const known = built.get(name);
+  if (known !== undefined) return known;
+  const outfile = join(mkdtempSync(join(tmpdir(), 'inference-probe-bench-')), `${name}.mjs`);
+  buildSync({
+    entryPoints: [path(`./${name}.ts`)],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
+    logLevel: 'warning',
+  });
+  process.once('exit', () => rmSync(dirname(outfile), { recursive: true, force: true }));
+  built.set(name, outfile);
+  return outfile;
+}
 
 /** One of the TypeScript programs of this folder, in a process of its own. */
 export function startTool(name: string, ...args: readonly string[]): LineChild {
-  return startChild(process.execPath, ['--import', 'tsx', path(`./${name}.ts`), ...args]);
+  return startChild(process.execPath, [bundleTool(name), ...args]);
 }
 
 /** The scripted server, with its address. */

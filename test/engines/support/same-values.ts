@@ -65,18 +65,21 @@ export async function expectSameLoad(sidecar: Sidecar, metricsUrl: string, names
     async () => ((await fetchPage(metricsUrl)).sum(names.running) ?? 0) > 0,
   );
   const misses: string[] = [];
-  let wrongLooks = 0;
-  for (let look = 0; look < 5; look += 1) {
+  let [looks, wrongLooks] = [0, 0];
+  await eventually('five polls of ours with looks at the page around them', 90, async () => {
     const before = await watch(metricsUrl, 1.5);
     const ours = await sidecar.page();
     const pages = [...before, ...(await watch(metricsUrl, 0.7))];
     const polledAt = ours.max('inference_engine_last_poll_timestamp_seconds') ?? Number.NaN;
     const around = pages.filter(({ atUnixSeconds }) => Math.abs(atUnixSeconds - polledAt) <= 0.6);
-    expect(around.length, 'looks at the page around the poll').toBeGreaterThanOrEqual(2);
+    // On a busy machine the poll may be older than the looks.
+    if (around.length < 2) return false;
+    looks += 1;
     const found = differences(ours, around, names);
     misses.push(...found);
     if (found.length > 0) wrongLooks += 1;
-  }
+    return looks === 5;
+  });
   expect(wrongLooks, misses.join('; ')).toBeLessThanOrEqual(1);
 }
 

@@ -1,0 +1,86 @@
+import { systemClock } from '../../src/clock.ts';
+import { loadConfigFromEnvironment } from '../../src/config/load.ts';
+import { createLoadUnit } from '../../src/experiment/load-unit.ts';
+import type { RequestRecord } from '../../src/experiment/types.ts';
+import { silentLogger } from '../../src/log.ts';
+import { seconds } from '../../src/units.ts';
+
+/**
+ * One worker of `inference-probe load` by itself: how many streamed events it takes in for a second of processor time.
+ *
+ * Usage: load-client.ts URL STREAMS SECONDS TOKENS; prints one line of JSON.
+ */
+const [url = '', streams = '1', duration = '5', tokens = '48'] = process.argv.slice(2);
+const clock = systemClock();
+const { config } = loadConfigFromEnvironment({ INFERENCE_PROBE_TARGET_URL: url, INFERENCE_PROBE_MODEL: 'bench' });
+const [target] = config.targets;
+const profile = target?.profiles[0]?.profile;
+if (target === undefined || profile === undefined) throw new Error('the default configuration has no target');
+
+let [events, failed] = [0, 0];
+let ttfts: number[] = [];
+const unit = createLoadUnit(
+  {
+    target: {
+      name: 'bench',
+      url,
+      model: 'bench',
+      api: 'completions',
+      engine: 'vllm',
+      apiKey: null,
+      headers: {},
+      connection: target.connection,
+    },
+    profile: { ...profile, maxTokens: Number(tokens), promptTokens: 64 },
+    disturbedAfterSeconds: seconds(0.02),
+    refusedParameters: [],
+    arrival: { kind: 'closed', concurrency: Number(streams) },
+    worker: 0,
+    workers: 1,
+    seed: 'bench',
+    prompts: { kind: 'made', promptTokens: 64, words: 40, prefix: 'unique', seed: 'bench' },
+  },
+  {
+    clock,
+    log: silentLogger(),
+    origin: clock.monotonic(),
+    report: ({ requests }) => {
+      for (const line of requests.split('\n')) {
+        if (line === '') continue;
+        const record = JSON.parse(line) as RequestRecord;
+        if (record.outcome === 'failed') failed += 1;
+        events += record.gapsMicroseconds.length + 1;
+        if (record.ttftSeconds !== null) ttfts.push(record.ttftSeconds);
+      }
+    },
+  },
+);
+const run = async (lengthSeconds: number): Promise<void> => {
+  const startAtSeconds = clock.monotonic() - origin + 0.02;
+  await unit.run('window', { startAtSeconds, untilSeconds: startAtSeconds + lengthSeconds, rampSeconds: 0.5 });
+};
+const origin = clock.monotonic();
+
+// Connections and compiled code first.
+await run(2);
+[events, failed, ttfts] = [0, 0, []];
+const before = process.cpuUsage();
+const startedAt = performance.now();
+await run(Number(duration));
+const cpu = process.cpuUsage(before);
+const cpuSeconds = (cpu.user + cpu.system) / 1e6;
+const wallSeconds = (performance.now() - startedAt) / 1000;
+ttfts.sort((a, b) => a - b);
+console.log(
+  JSON.stringify({
+    events,
+    failed,
+    cpuSeconds,
+    wallSeconds,
+    eventsPerCpuSecond: events / cpuSeconds,
+    userShare: cpu.user / (cpu.user + cpu.system),
+    ttftP50Seconds: ttfts[Math.floor(ttfts.length / 2)],
+    ttftP99Seconds: ttfts[Math.floor(ttfts.length * 0.99)],
+  }),
+);
+await unit.close();
