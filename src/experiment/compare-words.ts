@@ -140,8 +140,10 @@ export function lookAt(cell: ComparedCell): readonly string[] {
   return [...found, ...general];
 }
 
-export const repeatabilityText = (cell: ComparedCell): string =>
-  cell.spread === null ? 'one run' : `${asPercent(cell.spread)}`;
+export function repeatabilityText(cell: ComparedCell): string {
+  if (cell.spread !== null) return asPercent(cell.spread);
+  return cell.summaries.length === 0 ? 'no valid run' : 'one valid run';
+}
 
 /** Levels whose work differed between the sides. */
 export const misaligned = (levels: readonly ComparedLevel[]): readonly string[] => [

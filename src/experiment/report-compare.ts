@@ -157,6 +157,20 @@ function repeatability(level: ComparedLevel): readonly Block[] {
   ];
 }
 
+/** Runs that measured our own client are no result, however many there are. */
+function clientNotice({ cells }: ComparedLevel): readonly Block[] {
+  const limited = cells.reduce((sum, cell) => sum + cell.clientLimited, 0);
+  return limited === 0
+    ? []
+    : [
+        notice(
+          'bad',
+          `${plural(limited, 'run')} left out: the client was the limit`,
+          'They measured the machine that sends the load and not the engine. Give the client cores of its own.',
+        ),
+      ];
+}
+
 function levelBlocks(comparison: ReadComparison, level: ComparedLevel): readonly Block[] {
   const { plan } = comparison;
   const sentences = QUANTITIES.flatMap((quantity) => {
@@ -168,6 +182,7 @@ function levelBlocks(comparison: ReadComparison, level: ComparedLevel): readonly
     ...(level.missing === 0
       ? []
       : [notice('warn', 'Partial', `${plural(level.missing, 'cell')} without any valid run.`)]),
+    ...clientNotice(level),
     cellTable(level, plan.switches),
     throughputChart(level, plan),
     ...(sentences.length === 0 ? [] : [heading('To what it is due', 3), list(sentences)]),
