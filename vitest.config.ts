@@ -5,7 +5,15 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // Real engines, a real Prometheus and other programs run in suites of their own, on their own npm scripts.
-    exclude: ['test/engines/**', 'test/experiment/**', 'test/stack/**', 'test/cluster/**', 'test/faults/**', 'test/soak/**', 'node_modules/**'],
+    exclude: [
+      'test/engines/**',
+      'test/experiment/**',
+      'test/stack/**',
+      'test/cluster/**',
+      'test/faults/**',
+      'test/soak/**',
+      'node_modules/**',
+    ],
     reporters: reporters('tests'),
     testTimeout: 15_000,
     // Tests measure time; with more workers than cores they would measure each other.
