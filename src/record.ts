@@ -1,4 +1,4 @@
-import type { Diagnosis } from './diagnose/types.ts';
+import type { Diagnosis, Evidence } from './diagnose/types.ts';
 import type { ProbeOutcome } from './probe/outcome.ts';
 
 /** Name and version of the engine, for the record. */
@@ -14,6 +14,14 @@ export interface FinishedProbe {
   readonly diagnosis: Diagnosis | null;
   /** Warm-up probes are counted, but enter neither histograms nor SLO. */
   readonly warmup: boolean;
+}
+
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The evidence under its public names; null when there was no page of the engine to take it from. */
+export function toEvidenceRecord(evidence: Evidence | null): Readonly<Record<string, unknown>> | null {
+  if (evidence === null || evidence.samples === 0) return null;
+  return Object.fromEntries(Object.entries(evidence).map(([name, value]) => [snakeCase(name), value]));
 }
 
 /**
@@ -68,7 +76,7 @@ export function toRecord(finished: FinishedProbe): Readonly<Record<string, unkno
     retry_after_seconds: outcome.retryAfterSeconds,
     output_hash: outcome.outputHash,
     cause: diagnosis?.cause ?? null,
-    evidence: diagnosis?.evidence ?? null,
+    evidence: toEvidenceRecord(diagnosis?.evidence ?? null),
     timeline: outcome.timeline.map((entry) => ({
       at_seconds: entry.atSeconds,
       kind: entry.kind,

@@ -170,8 +170,10 @@ const GLOBAL_FLAGS = ['--version', '--help', '-h'];
 function checkCommand(word: string, program: Command): void {
   const names = [...program.commands.map((command) => command.name()), 'help'];
   if (word.startsWith('-') || names.includes(word)) return;
-  const near = nearest(word, names);
-  const advice = near === null ? `there are ${names.join(', ')}` : `did you mean ${near}?`;
+  // What the program starts by itself is no advice for people.
+  const offered = names.filter((name) => name !== WORKER_COMMAND);
+  const near = nearest(word, offered);
+  const advice = near === null ? `there are ${offered.join(', ')}` : `did you mean ${near}?`;
   throw new ProbeExporterError('USAGE', `${JSON.stringify(word)} is not a command; ${advice}`);
 }
 

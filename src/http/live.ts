@@ -1,6 +1,6 @@
 import type { TargetConfig } from '../config/types.ts';
-import type { Evidence } from '../diagnose/types.ts';
 import type { EngineView } from '../engine/types.ts';
+import { toEvidenceRecord } from '../record.ts';
 import { type EngineHistory, type EnginePoint, enginePoint } from './history.ts';
 import { kvRoom } from './kv-room.ts';
 import type { ProbeSummary, RecentProbes } from './recent.ts';
@@ -90,7 +90,7 @@ function lastBad(target: TargetConfig, sources: LiveSources) {
     .filter(({ probe }) => !probe.warmup && stateOf(probe, target.slo) !== 'good')
     .sort((a, b) => b.probe.startedAt - a.probe.startedAt)[0];
   if (bad === undefined) return null;
-  const evidence: Evidence | null = sources.recent.get(bad.probe.id)?.diagnosis?.evidence ?? null;
+  const evidence = toEvidenceRecord(sources.recent.get(bad.probe.id)?.diagnosis?.evidence ?? null);
   return { ...probeJson(bad.probe, target), profile: bad.profile, evidence };
 }
 

@@ -38,10 +38,10 @@ export interface BoundedDecoder {
 }
 
 const asciiText = (bytes: Uint8Array): string =>
-  (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).latin1Slice();
+  (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString('latin1');
 
 export function createBoundedDecoder(streamBytes: number): BoundedDecoder {
-  let decoder: TextDecoder | null = null;
+  let decoder: InstanceType<typeof TextDecoder> | null = null;
   let left = streamBytes;
   let full = false;
   let begun = false;

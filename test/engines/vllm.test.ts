@@ -255,7 +255,7 @@ describe.skipIf(venv === null)('the sidecar beside a real vLLM with a small KV c
       it('blames preemption for slow probes, with the evidence', async () => {
         const blamed = (await recentProbes(sidecar)).filter((probe) => probe.cause === 'preemption');
         expect(blamed).not.toHaveLength(0);
-        for (const probe of blamed) expect(probe.evidence?.preemptionsIncrease).toBeGreaterThan(0);
+        for (const probe of blamed) expect(probe.evidence?.preemptions_increase).toBeGreaterThan(0);
       });
 
       it.skipIf(prometheusProgram === null)('lets Prometheus see the first preemption as an increase', async () => {

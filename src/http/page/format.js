@@ -66,17 +66,17 @@ export const causeName = (cause) => CAUSES[cause] ?? words(cause);
 /** One sentence that says why, from the values that the cause was taken from. */
 export function causeSentence(cause, evidence) {
   const e = evidence ?? {};
-  const kv = formatPercent(e.kvUsageRatioMax);
+  const kv = formatPercent(e.kv_usage_ratio_max);
   const sentences = {
-    client: `The exporter's event loop stood still for ${formatSeconds(e.eventLoopDelaySeconds)}; this says nothing about the endpoint.`,
+    client: `The exporter's event loop stood still for ${formatSeconds(e.event_loop_delay_seconds)}; this says nothing about the endpoint.`,
     engine_restart: 'The engine process was replaced while the probe ran.',
     engine_hang: 'Requests were in the engine while its token counters stood still.',
     rate_limit: 'The endpoint refused the request for its rate limit.',
-    preemption: `${plural(e.preemptionsIncrease ?? 0, 'request')} lost their place in the KV cache while the probe ran; it was up to ${kv} full.`,
-    queueing: `Up to ${plural(e.waitingMax ?? 0, 'request')} waited for admission while the probe ran.`,
+    preemption: `${plural(e.preemptions_increase ?? 0, 'request')} lost their place in the KV cache while the probe ran; it was up to ${kv} full.`,
+    queueing: `Up to ${plural(e.waiting_max ?? 0, 'request')} waited for admission while the probe ran.`,
     kv_pressure: `The KV cache was up to ${kv} full.`,
-    prefill_contention: `Nothing waited, but up to ${plural(e.runningMax ?? 0, 'other request')} ran; their prefills hold up everybody's tokens.`,
-    network: `Connecting and headers took ${formatSeconds((e.connectSeconds ?? 0) + (e.headersSeconds ?? 0))} while the engine had room.`,
+    prefill_contention: `Nothing waited, but up to ${plural(e.running_max ?? 0, 'other request')} ran; their prefills hold up everybody's tokens.`,
+    network: `Connecting and headers took ${formatSeconds((e.connect_seconds ?? 0) + (e.headers_seconds ?? 0))} while the engine had room.`,
     unknown: 'Nothing that was measured explains it.',
   };
   return sentences[cause] ?? '';
@@ -86,15 +86,18 @@ export function causeSentence(cause, evidence) {
 export function evidenceRows(evidence) {
   if (!evidence) return [];
   const rows = [
-    ['KV cache, highest', formatPercent(evidence.kvUsageRatioMax)],
-    ['Running, highest', formatCount(evidence.runningMax)],
-    ['Waiting, highest', formatCount(evidence.waitingMax)],
-    ['Preemptions', evidence.preemptionsIncrease === null ? NOTHING : `+${formatCount(evidence.preemptionsIncrease)}`],
+    ['KV cache, highest', formatPercent(evidence.kv_usage_ratio_max)],
+    ['Running, highest', formatCount(evidence.running_max)],
+    ['Waiting, highest', formatCount(evidence.waiting_max)],
+    [
+      'Preemptions',
+      evidence.preemptions_increase === null ? NOTHING : `+${formatCount(evidence.preemptions_increase)}`,
+    ],
     ['Zone', words(evidence.zone)],
-    ['Connect', formatSeconds(evidence.connectSeconds)],
-    ['Headers', formatSeconds(evidence.headersSeconds)],
-    ['Longest gap', formatSeconds(evidence.longestGapSeconds)],
-    ['Event-loop delay', formatSeconds(evidence.eventLoopDelaySeconds)],
+    ['Connect', formatSeconds(evidence.connect_seconds)],
+    ['Headers', formatSeconds(evidence.headers_seconds)],
+    ['Longest gap', formatSeconds(evidence.longest_gap_seconds)],
+    ['Event-loop delay', formatSeconds(evidence.event_loop_delay_seconds)],
     ['Engine samples', formatCount(evidence.samples)],
   ];
   return rows.filter(([, value]) => value !== NOTHING);

@@ -125,7 +125,7 @@ describe('recent probes', () => {
     expect(record).toMatchObject({ id: 'a1', outcome: 'good', reason: null, ttft_seconds: 0.25 });
     expect(record.timeline).toHaveLength(2);
     const failed = JSON.parse((await ask(running.port, 'GET', '/probes/b2')).body) as Record<string, unknown>;
-    expect(failed).toMatchObject({ cause: 'preemption', reason: 'stalled', evidence: { preemptionsIncrease: 3 } });
+    expect(failed).toMatchObject({ cause: 'preemption', reason: 'stalled', evidence: { preemptions_increase: 3 } });
   });
 });
 

@@ -421,8 +421,9 @@ describe('log lines of a target', () => {
       reason: 'connect_refused',
       side: 'endpoint',
       cause: expect.any(String),
-      evidence: { samples: 0 },
     });
+    // Without a page of the engine there is none.
+    expect(probeLines[1]?.fields).not.toHaveProperty('evidence');
   });
 
   it('another reason is another state', async () => {

@@ -42,7 +42,7 @@ describe('the command line', () => {
 
   it.each([
     [['chek'], 'inference-probe: "chek" is not a command; did you mean check?'],
-    [['nonsense'], 'there are serve, check, once, simulate, demo, help'],
+    [['nonsense'], 'there are serve, check, once, simulate, demo, load, sweep, compare, report, help'],
     [['--web.listen-adress=x'], '(Did you mean --web.listen-address?)'],
     [['serve', 'something'], 'too many arguments'],
     [['check', '--config.file'], "option '--config.file <path>' argument missing"],

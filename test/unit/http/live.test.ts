@@ -96,7 +96,7 @@ describe('what the page is told', () => {
       id: 'slow',
       cause: 'preemption',
       profile: 'cold',
-      evidence: { preemptionsIncrease: 3 },
+      evidence: { preemptions_increase: 3 },
     });
     expect(ask(sources()).detail?.lastBad).toBeNull();
   });

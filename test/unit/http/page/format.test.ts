@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../../src/diagnose/types.ts';
+import { toEvidenceRecord } from '../../../../src/record.ts';
 import { loadPageModule } from '../../../support/page-modules.ts';
 import { sampleDiagnosis } from '../../../support/sample-probe.ts';
 
@@ -70,7 +71,7 @@ describe('numbers on the page', () => {
 describe('causes on the page', () => {
   it.each(CAUSES)('%s has a name and a sentence, with or without its evidence', (cause) => {
     expect(page.causeName(cause)).not.toBe(cause);
-    expect(page.causeSentence(cause, sampleDiagnosis(cause).evidence)).toMatch(/^[A-Z0-9].*\.$/);
+    expect(page.causeSentence(cause, toEvidenceRecord(sampleDiagnosis(cause).evidence))).toMatch(/^[A-Z0-9].*\.$/);
     expect(page.causeSentence(cause, null)).not.toMatch(/undefined|NaN/);
   });
 
@@ -80,7 +81,9 @@ describe('causes on the page', () => {
   });
 
   it('evidence leaves out what is not known', () => {
-    const rows = page.evidenceRows(sampleDiagnosis('preemption', { connectSeconds: null, zone: null }).evidence);
+    const rows = page.evidenceRows(
+      toEvidenceRecord(sampleDiagnosis('preemption', { connectSeconds: null, zone: null }).evidence),
+    );
     expect(rows.map(([name]) => name)).not.toContain('Connect');
     expect(rows.map(([name]) => name)).not.toContain('Zone');
     expect(Object.fromEntries(rows).Preemptions).toBe('+3');
