@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock, Timer } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { ProbeOutcome } from '../probe/outcome.ts';
@@ -149,6 +150,8 @@ class Unit implements LoadUnit {
     const { clock, origin } = this.deps;
     const { arrival, worker, workers, seed } = this.options;
     this.stopping = new AbortController();
+    // Each slot of a closed loop listens to it.
+    setMaxListeners(0, this.stopping.signal);
     let made = 0;
     const send = (scheduledAt: MonotonicInstant | null): Promise<boolean> => {
       // Which request a worker makes next does not depend on how fast the others are.
