@@ -32,7 +32,7 @@ const wrong = (message: string): never => {
 };
 
 /** A whole number of at least 1. */
-export function count(flag: string, text: string | undefined, fallback: number): number {
+function count(flag: string, text: string | undefined, fallback: number): number {
   if (text === undefined) return fallback;
   const value = Number(text);
   return /^\d+$/.test(text) && value >= 1 && Number.isSafeInteger(value)
@@ -41,7 +41,7 @@ export function count(flag: string, text: string | undefined, fallback: number):
 }
 
 /** Seconds, bare (`30`) or with a unit (`500ms`, `2m`). */
-export function duration(flag: string, text: string | undefined, fallback: number): number {
+function duration(flag: string, text: string | undefined, fallback: number): number {
   if (text === undefined) return fallback;
   const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : parseDuration(text);
   return value ?? wrong(`${flag} ${JSON.stringify(text)} is no length of time, such as 30 or 500ms`);
@@ -50,7 +50,7 @@ export function duration(flag: string, text: string | undefined, fallback: numbe
 const SLO_KEYS = { ttft: 'ttftSeconds', tpot: 'tpotSeconds', e2e: 'e2eSeconds' } as const;
 
 /** Objectives such as `ttft=500ms,tpot=50ms`. */
-export function readSlo(text: string | undefined): LoadRequest['slo'] {
+function readSlo(text: string | undefined): LoadRequest['slo'] {
   const slo: { -readonly [K in keyof LoadRequest['slo']]: number | null } = {
     ttftSeconds: null,
     tpotSeconds: null,
@@ -86,7 +86,7 @@ function readArrival(flags: LoadFlags): Arrival {
   };
 }
 
-export function readDeadlines(timeoutSeconds: number): Deadlines {
+function readDeadlines(timeoutSeconds: number): Deadlines {
   return {
     connectSeconds: seconds(Math.min(CONNECT_SECONDS, timeoutSeconds)),
     headersSeconds: seconds(timeoutSeconds),

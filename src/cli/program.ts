@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { nearest } from '../config/suggest.ts';
 import { ProbeExporterError } from '../errors.ts';
+import { WORKER_COMMAND } from '../experiment/worker-command.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '../log.ts';
 import { SIM_FLAGS } from '../sim/flags.ts';
 import { buildVersion } from '../version.ts';
@@ -35,9 +36,6 @@ function versionText(): string {
   const { version, revision } = buildVersion();
   return `inference-probe, version ${version} (revision: ${revision})\n  node version: ${process.version}\n  platform:     ${process.platform}/${process.arch}`;
 }
-
-/** By which the program knows that it is a thread of its own load run (experiment/load-thread.ts). */
-const WORKER_COMMAND = 'load-worker';
 
 const listenAddress = (): Option =>
   new Option('--web.listen-address <address>', 'where to listen: host:port, :port or [v6]:port (default :20061)');

@@ -56,7 +56,7 @@ export interface ArrivalDependencies {
 }
 
 /** A slot of a closed loop whose request failed at once begins the next one only this long after it. */
-export const FAILED_SLOT_SECONDS = 0.25;
+const FAILED_SLOT_SECONDS = 0.25;
 
 async function closedSlot(
   startAt: MonotonicInstant,

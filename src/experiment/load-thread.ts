@@ -5,9 +5,7 @@ import type { Logger } from '../log.ts';
 import { type MonotonicInstant, monotonicInstant } from '../units.ts';
 import { createLoadUnit, type LoadUnit, type UnitOptions, type UnitReport, type UnitSpan } from './load-unit.ts';
 import type { RunPhase } from './types.ts';
-
-/** Word on the command line by which the program knows that it is a worker of itself. */
-export const WORKER_COMMAND = 'load-worker';
+import { WORKER_COMMAND } from './worker-command.ts';
 
 type Order =
   | { readonly kind: 'run'; readonly call: number; readonly phase: RunPhase; readonly span: UnitSpan }
@@ -44,7 +42,7 @@ function zeroNanoseconds(clock: Clock): bigint {
 export const toSharedNanoseconds = (clock: Clock, instant: MonotonicInstant): bigint =>
   zeroNanoseconds(clock) + BigInt(Math.round(instant * 1e9));
 
-export const fromSharedNanoseconds = (clock: Clock, nanoseconds: bigint): MonotonicInstant =>
+const fromSharedNanoseconds = (clock: Clock, nanoseconds: bigint): MonotonicInstant =>
   monotonicInstant(Number(nanoseconds - zeroNanoseconds(clock)) / 1e9);
 
 /** The worker's side: does what the port says until it is told to close. */

@@ -8,7 +8,7 @@ import type { RunMetadata } from './types.ts';
 export const RECORD_FILES = { requests: 'requests.jsonl', engine: 'engine.jsonl', client: 'client.jsonl' } as const;
 export type RecordFile = keyof typeof RECORD_FILES;
 export const METADATA_FILE = 'metadata.json';
-export const SUMMARY_FILE = 'summary.json';
+const SUMMARY_FILE = 'summary.json';
 
 /** Writes what a run records, as it goes. No call rejects: a disk that fails is told by `fault`. */
 export interface RunFolder {

@@ -8,7 +8,7 @@ import { createLoadTally, type LoadTally } from './load-tally.ts';
 import type { Calibration, LoadDependencies, LoadResult, PreparedLoad, RunLoad } from './load-types.ts';
 import type { LoadUnit } from './load-unit.ts';
 import { startWorkers } from './load-workers.ts';
-import { readRun } from './read-run.ts';
+import { parseLines, readRun } from './read-run.ts';
 import { toRequestRecord } from './request-record.ts';
 import { createRunFolder, type RecordFile, type RunFolder } from './run-folder.ts';
 import { engineOf, firstMetadata } from './run-metadata.ts';
@@ -204,9 +204,8 @@ class Run {
     };
   }
 
-  private unsaved<T>(file: RecordFile): T[] {
-    const lines = this.folder.unsaved(file).split('\n');
-    return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as T);
+  private unsaved<T>(file: RecordFile): readonly T[] {
+    return parseLines<T>(this.folder.unsaved(file).split('\n'), file).records;
   }
 
   private async finish(): Promise<LoadResult> {

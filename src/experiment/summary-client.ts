@@ -14,10 +14,10 @@ import { inside, type Span } from './window.ts';
  *
  * From 5 % of the seconds on it is worth a note.
  */
-export const BUSY_RATIO = 0.85;
+const BUSY_RATIO = 0.85;
 const LATE_SECONDS = 0.02;
 const LATE_TTFT_SHARE = 0.05;
-export const LATE_SHARE = 0.5;
+const LATE_SHARE = 0.5;
 const NOTED_SHARE = 0.05;
 
 const percent = (ratio: number): string => `${(ratio * 100).toFixed(0)} %`;

@@ -4,12 +4,12 @@ import type { TimelineSlot } from './summary-types.ts';
 import type { EngineRecord, RequestRecord } from './types.ts';
 import { eachArrival, inside, type Span, sentAt } from './window.ts';
 
-export const SLOT_SECONDS = 10;
+const SLOT_SECONDS = 10;
 /** A short window gets shorter slots, so that a gap in it can be seen, too. */
 const LEAST_SLOTS = 10;
 const LEAST_SLOT_SECONDS = 0.25;
 /** Below this share of the mean a slot is flagged. */
-export const FLAG_BELOW = 0.7;
+const FLAG_BELOW = 0.7;
 
 interface Slot extends Span {
   readonly inFigures: boolean;
@@ -26,7 +26,7 @@ function cut({ fromSeconds, toSeconds }: Span, slotSeconds: number, inFigures: b
   return slots;
 }
 
-export function slotSecondsOf(trimmed: Span): number {
+function slotSecondsOf(trimmed: Span): number {
   const length = trimmed.toSeconds - trimmed.fromSeconds;
   return Math.min(SLOT_SECONDS, Math.max(LEAST_SLOT_SECONDS, length / LEAST_SLOTS));
 }

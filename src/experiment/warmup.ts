@@ -10,8 +10,8 @@ import type { Arrival } from './types.ts';
  * arrived in a burst. A TTFT that never gets steady, as under an open loop beyond what the engine serves, ends the
  * warm-up at its longest.
  */
-export const STEADY_RATIO = 0.1;
-export const STEADY_SECONDS = 0.002;
+const STEADY_RATIO = 0.1;
+const STEADY_SECONDS = 0.002;
 const LEAST_GROUP = 4;
 const LARGEST_GROUP = 64;
 /** An open loop has about this many seconds of arrivals in a group. */
