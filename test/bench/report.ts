@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { cpus, release, totalmem } from 'node:os';
+import { cpus, loadavg, release, totalmem } from 'node:os';
 import type { Footprint } from './footprint.ts';
 import type { PageReading } from './page-reading.ts';
 import type { Accuracy } from './stamps.ts';
@@ -20,6 +20,8 @@ export interface BenchResults {
   readonly page: PageReading;
   readonly quick: boolean;
 }
+
+const loadAtStart = loadavg()[0] ?? 0;
 
 const ms = (value: number): string => value.toFixed(value < 10 ? 2 : 1);
 const spread = ({ p50, p99, max }: Distribution): string => `${ms(p50)} / ${ms(p99)} / ${ms(max)}`;
@@ -41,7 +43,7 @@ function machine(): string {
   ).version;
   return [
     `- Command: \`npm run bench\`, ${new Date().toISOString().slice(0, 10)}, version ${version} at ${firstLine('git', 'rev-parse', '--short=12', 'HEAD')}.`,
-    `- Machine: ${cpus().length} x ${cpu?.model.trim() ?? 'unknown processor'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}; a virtual machine, everything over loopback, server and client sharing its cores.`,
+    `- Machine: ${cpus().length} x ${cpu?.model.trim() ?? 'unknown processor'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}; a virtual machine, everything over loopback, server and client sharing its cores. Load average of other work at the start ${loadAtStart.toFixed(1)}: with 2 or more, the high quantiles are the scheduler's.`,
     `- Node ${process.version}; ${firstLine('python3', '--version')} with aiohttp and httpx of \`test/bench/install/python-clients.sh\`.`,
   ].join('\n');
 }
@@ -79,6 +81,35 @@ function footprintRows(footprints: readonly Footprint[]): string[][] {
   );
 }
 
+interface Target {
+  readonly what: string;
+  readonly wanted: number;
+  readonly measured: number | undefined;
+  readonly unit: string;
+}
+
+/** What the design asks for, each from the measurement that it is about. */
+function targets({ accuracy, footprints, page }: BenchResults): readonly Target[] {
+  const one = accuracy.find((row) => row.name === '1' && row.note !== 'nothing')?.accuracy;
+  const image = footprints.find((footprint) => footprint.node.startsWith('v24'));
+  return [
+    { what: 'first token, median, one stream, scraped', wanted: 0.3, measured: one?.firstTokenMs.p50, unit: 'ms' },
+    { what: 'first token, p99, one stream, scraped', wanted: 1, measured: one?.firstTokenMs.p99, unit: 'ms' },
+    { what: 'gaps, p99, one stream, scraped', wanted: 1, measured: one?.gapMs.p99, unit: 'ms' },
+    { what: '/metrics, median', wanted: 3, measured: image?.scrapeMs.p50, unit: 'ms' },
+    { what: 'reading a full vLLM page, median', wanted: 2, measured: page.milliseconds.p50, unit: 'ms' },
+    { what: 'ready, Node 24', wanted: 300, measured: image?.readyMs, unit: 'ms' },
+    { what: 'resident, probing, Node 24', wanted: 95, measured: image?.probing.residentMiB, unit: 'MiB' },
+    { what: 'anonymous, probing, Node 24', wanted: 40, measured: image?.probing.anonymousMiB, unit: 'MiB' },
+    { what: 'processor, probing, Node 24', wanted: 1, measured: image?.probing.cpuPercent, unit: '% of a core' },
+  ];
+}
+
+function targetCells({ what, wanted, measured, unit }: Target): string[] {
+  if (measured === undefined) return [what, `${wanted} ${unit}`, 'not measured here', ''];
+  return [what, `${wanted} ${unit}`, `${ms(measured)} ${unit}`, measured <= wanted ? 'yes' : 'no'];
+}
+
 /** The whole of docs/benchmarks.md. */
 export function renderReport(results: BenchResults): string {
   const { accuracy, apis, peers, footprints, page } = results;
@@ -92,8 +123,12 @@ ${machine()}
 A scripted server in a process of its own stamps CLOCK_MONOTONIC into its records just before it writes a token. Error
 is the client's stamp of the same token minus the server's: the server's write, the kernel, and the client's own
 delay together, so it bounds the client's delay from above. A gap's error is the absolute difference between the gap as
-the client and as the server had it. 48 tokens a stream, the first after 100 ms, then one every 20 ms; each stream asks
-again as soon as it is answered. Quantiles are nearest rank.
+the client and as the server had it. 48 tokens a stream, the first after 50 to 150 ms, then one every 20 ms; each
+stream asks again as soon as it is answered. Quantiles are nearest rank.
+
+## Against what is aimed for
+
+${table(['quantity', 'at most', 'measured', 'met'], targets(results).map(targetCells))}
 
 ## Error of the probe's stamps
 

@@ -15,7 +15,7 @@ import { type AccuracyRow, type BenchResults, renderReport } from './report.ts';
 const quick = process.argv.includes('--quick');
 const PAGE = new URL('../fixtures/bench/vllm-0.32.0-metrics.txt', import.meta.url).pathname;
 const REPORT = new URL('../../docs/benchmarks.md', import.meta.url).pathname;
-const seconds = quick ? 3 : 20;
+const seconds = quick ? 3 : 15;
 
 const load = (streams: number): Load => ({ streams, seconds, tokens: 48, firstTokenMs: 100, gapMs: 20 });
 const say = (what: string): void => console.error(`bench: ${what}`);
@@ -70,7 +70,7 @@ async function footprints(): Promise<Footprint[]> {
   for (const node of [process.execPath, imageNode()]) {
     if (node === null) continue;
     say(`footprint on ${node}`);
-    found.push(await measureFootprint(node, PAGE, quick ? 5 : 60));
+    found.push(await measureFootprint(node, PAGE, quick ? 5 : 45));
   }
   return found;
 }
