@@ -136,11 +136,14 @@ export async function measure(parts: PhaseParts, typicalSeconds: number): Promis
   parts.mark('window', 'from', from);
   const cancelEdges = markEdges(parts, span);
   const running = runUnits(parts, 'window', span);
-  await sleep(clock, seconds(span.untilSeconds - now(parts)), signal);
+  // Node fires a timer up to a millisecond early.
+  while (!signal.aborted && now(parts) < span.untilSeconds) {
+    await sleep(clock, seconds(span.untilSeconds - now(parts)), signal);
+  }
   const to = Math.min(span.untilSeconds, now(parts));
-  const whole = to >= span.untilSeconds - 1e-3;
+  const whole = to === span.untilSeconds;
   cancelEdges();
-  parts.mark('window', 'to', whole ? span.untilSeconds : to);
+  parts.mark('window', 'to', to);
   parts.mark('cooldown', 'from', to);
   const settled = await settle(parts, running);
   parts.mark('cooldown', 'to', now(parts));
