@@ -4,6 +4,7 @@ import { calibrateLoad } from '../experiment/calibrate-load.ts';
 import type { LoadDependencies, LoadRequest } from '../experiment/load-types.ts';
 import { prepareLoad } from '../experiment/prepare-load.ts';
 import { writeRunReport } from '../experiment/report-write.ts';
+import { checkRunFolder } from '../experiment/run-folder.ts';
 import { runLoad } from '../experiment/run-load.ts';
 import type { Summary } from '../experiment/summary-types.ts';
 import { createLogger, type Logger } from '../log.ts';
@@ -54,12 +55,14 @@ export async function load(flags: LoadFlags, context: CliContext): Promise<ExitC
   const log = createLogger({ level: flags.verbose === true ? 'debug' : 'error', format: 'logfmt' });
   const request = readRequest(flags, context, log);
   const deps = loadDependencies(log, context);
-  const prepared = await calibrateLoad(await prepareLoad(request, deps), deps);
+  const folder = flags.out ?? defaultFolder('load', context);
+  const checked = await prepareLoad(request, deps);
+  await checkRunFolder(folder);
+  const prepared = await calibrateLoad(checked, deps);
   if (!(await agreed(planLines(prepared), flags, context))) {
     context.err('not started');
     return EXIT.failed;
   }
-  const folder = flags.out ?? defaultFolder('load', context);
   await runLoad(prepared, folder, deps).finally(() => context.status?.(null));
   const summary = writeRunReport(folder);
   context.out(flags.json === true ? JSON.stringify(summary) : renderSummary(summary, folder, context.terminal.colour));

@@ -46,7 +46,10 @@ async function settle(parts: PhaseParts, running: Promise<unknown>): Promise<boo
   const { clock, signal, units } = parts;
   const settled = running.then(
     () => true,
-    () => false,
+    () => {
+      if (!signal.aborted) parts.note('a worker ended before its time: what it had in flight is lost');
+      return false;
+    },
   );
   const interrupted = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();

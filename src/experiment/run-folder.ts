@@ -1,4 +1,5 @@
-import { type FileHandle, mkdir, open, readdir, rename, statfs, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, type FileHandle, mkdir, open, readdir, rename, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ProbeExporterError } from '../errors.ts';
 import type { Summary } from './summary-types.ts';
@@ -36,9 +37,20 @@ const LEAST_FREE_BYTES = 32 * 1024 * 1024;
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException)?.code ?? 'unknown';
 
-async function makeEmpty(path: string): Promise<void> {
-  await mkdir(path, { recursive: true });
-  const found = await readdir(path);
+/**
+ * Makes sure that a run can be recorded there, before anything is sent for it. Creates the folder.
+ *
+ * @throws ProbeExporterError USAGE when it cannot be written, has something in it, or its disk is nearly full
+ */
+export async function checkRunFolder(path: string): Promise<void> {
+  let found: readonly string[];
+  try {
+    await mkdir(path, { recursive: true });
+    await access(path, constants.W_OK);
+    found = await readdir(path);
+  } catch (error) {
+    throw new ProbeExporterError('USAGE', `${path} cannot be written (${codeOf(error)})`, { cause: error });
+  }
   if (found.length > 0) {
     throw new ProbeExporterError('USAGE', `${path} is not empty: name another folder with --out, or remove it`);
   }
@@ -70,7 +82,7 @@ export async function createRunFolder(
 ): Promise<RunFolder> {
   const appenders = {} as Record<RecordFile, Appender>;
   try {
-    await makeEmpty(path);
+    await checkRunFolder(path);
     for (const [file, name] of Object.entries(RECORD_FILES) as [RecordFile, string][]) {
       appenders[file] = { handle: await open(elsewhere[file] ?? join(path, name), 'a'), pending: '', writtenBytes: 0 };
     }
