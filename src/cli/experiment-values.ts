@@ -1,6 +1,5 @@
 import { parseDuration } from '../config/quantities.ts';
 import { ProbeExporterError } from '../errors.ts';
-import type { LoadPlan } from '../experiment/types.ts';
 
 const wrong = (message: string): never => {
   throw new ProbeExporterError('USAGE', message);
@@ -30,25 +29,4 @@ export function anyNumbers(flag: string, text: string): readonly number[] {
   const values = text.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
   if (values.every((value) => Number.isFinite(value))) return ascending(values);
   return wrong(`${flag} ${JSON.stringify(text)} must be numbers separated by commas; other settings are for compare`);
-}
-
-const OBJECTIVES = { ttft: 'ttftSeconds', tpot: 'tpotSeconds', e2e: 'e2eSeconds' } as const;
-
-const isObjective = (name: string): name is keyof typeof OBJECTIVES => Object.hasOwn(OBJECTIVES, name);
-
-/** `ttft=500ms,tpot=50ms,e2e=10s`, any of them. */
-export function objectives(text: string | undefined): LoadPlan['slo'] {
-  const slo: { -readonly [Key in keyof LoadPlan['slo']]: number | null } = {
-    ttftSeconds: null,
-    tpotSeconds: null,
-    e2eSeconds: null,
-  };
-  for (const part of text === undefined ? [] : text.split(',')) {
-    const [name = '', value = ''] = part.split('=').map((word) => word.trim());
-    if (!isObjective(name)) return wrong(`--slo ${JSON.stringify(part)}: write ttft=500ms, tpot=50ms or e2e=10s`);
-    const limit = secondsOf(`--slo ${name}`, value);
-    if (limit <= 0) wrong(`--slo ${name} must be more than 0`);
-    slo[OBJECTIVES[name]] = limit;
-  }
-  return slo;
 }

@@ -43,7 +43,7 @@ function concurrencyAxis(flags: SweepFlags): ConcurrencyAxis {
   return { kind: 'concurrency', levels, from, to };
 }
 
-export function promptSizes(flags: SweepFlags): readonly PromptSize[] {
+function promptSizes(flags: SweepFlags): readonly PromptSize[] {
   const sizes = wholeNumbers('--in-tokens', flags.inTokens ?? '128,1024');
   const names = sizes.length === 2 ? ['short', 'long'] : [];
   return sizes.map((promptTokens, index) => ({ name: names[index] ?? `tokens-${promptTokens}`, promptTokens }));

@@ -2,7 +2,7 @@ import type { ComparePlan, Setup, SwitchStates } from './compare-types.ts';
 import { shuffled } from './shuffle.ts';
 
 /** Every combination of the switches; all off first. */
-export function combinations(switches: readonly string[]): readonly SwitchStates[] {
+function combinations(switches: readonly string[]): readonly SwitchStates[] {
   return switches.reduce<readonly SwitchStates[]>(
     (before, name) => before.flatMap((states) => [false, true].map((on) => ({ ...states, [name]: on }))),
     [{}],

@@ -101,8 +101,8 @@ export function findKnee(levels: readonly LevelFigures[]): KneeVerdict {
   };
 }
 
-export const MIN_THROUGHPUT_GAIN = 0.05;
-export const MAX_TTFT_GROWTH = 0.2;
+const MIN_THROUGHPUT_GAIN = 0.05;
+const MAX_TTFT_GROWTH = 0.2;
 
 /** Axis B: values in the order in which they were tried, the engine started anew for each. */
 export function findKneeOfParameter(values: readonly LevelFigures[]): KneeVerdict {

@@ -30,8 +30,8 @@ export interface EstimateSeries {
 }
 
 const KINDS = ['one', 'two', 'three', 'four'] as const;
-export const kindOf = (index: number): string => KINDS[index % KINDS.length] ?? 'one';
-export const shapeOf = (index: number): Shape => SHAPES[index % SHAPES.length] ?? 'circle';
+const kindOf = (index: number): string => KINDS[index % KINDS.length] ?? 'one';
+const shapeOf = (index: number): Shape => SHAPES[index % SHAPES.length] ?? 'circle';
 
 const seriesLegend = (names: readonly string[], x: number, y: number): Markup =>
   legend(

@@ -12,7 +12,7 @@ const MOST_DOTS = 1500;
 const highest = (values: readonly (number | null)[]): number =>
   values.reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
 
-export function spanOf(summary: Summary): TimeSpan {
+function spanOf(summary: Summary): TimeSpan {
   const { fromSeconds, toSeconds, trimSeconds } = summary.window;
   const first = summary.timeline[0]?.fromSeconds ?? fromSeconds - trimSeconds;
   const last = summary.timeline.at(-1)?.toSeconds ?? toSeconds + trimSeconds;

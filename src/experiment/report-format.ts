@@ -1,4 +1,4 @@
-import type { QuantileFigure, Quantiles } from './summary-types.ts';
+import type { QuantileFigure } from './summary-types.ts';
 
 export const DASH = '–';
 
@@ -40,25 +40,19 @@ export const asChange = orDash((ratio) => {
 });
 
 /** A quantile, or why there is none. */
-export function quantileText(figure: QuantileFigure): string {
+function quantileText(figure: QuantileFigure): string {
   if (!figure.enough) return `${DASH} (n=${figure.samples})`;
   if (figure.unbounded) return 'failed';
   return asTime(figure.seconds);
 }
 
 /** The interval beside it. */
-export const intervalText = (figure: QuantileFigure): string =>
+const intervalText = (figure: QuantileFigure): string =>
   figure.seconds === null || figure.lowSeconds === null
     ? ''
     : ` [${asTime(figure.lowSeconds)} to ${figure.highSeconds === null ? 'unbounded' : asTime(figure.highSeconds)}]`;
 
 export const withInterval = (figure: QuantileFigure): string => quantileText(figure) + intervalText(figure);
-
-export const quantilesOf = (quantiles: Quantiles): readonly QuantileFigure[] => [
-  quantiles.p50,
-  quantiles.p95,
-  quantiles.p99,
-];
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${asNumber(count)} ${count === 1 ? one : many}`;

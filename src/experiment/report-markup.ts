@@ -14,7 +14,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 // Control characters are not allowed in XML at all, escaped or not.
 const FORBIDDEN = /[^\P{Cc}\n\t]/gu;
 
-export const escapeMarkup = (text: string): string =>
+const escapeMarkup = (text: string): string =>
   text.replace(FORBIDDEN, '\uFFFD').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
 const NAME = /^[a-zA-Z][\w:-]*$/;

@@ -45,5 +45,4 @@ export const promql = (...lines: readonly string[]): string => lines.join('\n');
 /** Uids of the dashboards that alerts link to. */
 export const SLO_BOARD = 'inference-probe-slo';
 export const WHY_BOARD = 'inference-probe-why';
-export const FLEET_BOARD = 'inference-probe-fleet';
 export const HEALTH_BOARD = 'inference-probe-health';

@@ -1,7 +1,7 @@
 import { PROFILE, promql, type RuleGroup, SERVICE, TARGET } from './model.ts';
 
 /** Windows of the burn-rate alerts, and 30 days for the budget that is left. */
-export const BURN_WINDOWS = ['5m', '30m', '1h', '2h', '6h', '1d', '3d'] as const;
+const BURN_WINDOWS = ['5m', '30m', '1h', '2h', '6h', '1d', '3d'] as const;
 
 const badRatio = (window: string) => ({
   record: `inference_probe:slo_bad:ratio_rate${window}`,

@@ -2,7 +2,7 @@ import { type Manifest, Node, parseManifests } from '../../support/manifests.ts'
 import { run } from './programs.ts';
 
 export const CHART = 'deploy/helm/inference-probe-exporter';
-export const RELEASE = 'inference-probe-exporter';
+const RELEASE = 'inference-probe-exporter';
 
 /** What `kubectl kustomize` makes of a folder. */
 export async function kustomize(folder: string): Promise<string> {
