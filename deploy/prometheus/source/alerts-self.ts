@@ -40,6 +40,8 @@ const exporterAbsent: AlertRule = {
   expr: promql(
     '(count(max_over_time(inference_probe_exporter_build_info[1d])) > 0)',
     'unless (count(inference_probe_exporter_build_info) > 0)',
+    // One that is scraped in vain has a page of its own.
+    'unless (count(up == 0 and on (job, instance) (max_over_time(inference_probe_exporter_build_info[6h]) == 1)) > 0)',
   ),
   for: '5m',
   summary: 'There were exporters within the last day, and now there is none',

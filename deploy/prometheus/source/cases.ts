@@ -318,6 +318,10 @@ const self: readonly RuleCase[] = [
     'up{job="node",instance="n:9100"}': '0x2000',
   }),
   user('the pod is deleted', 'InferenceProbeExporterAbsent', '25m', 1, { [BUILD]: '1x40 stale' }),
+  user('scrapes fail: the exporter is down, not absent', 'InferenceProbeExporterAbsent', '25m', 0, {
+    [BUILD]: '1x40 stale',
+    [UP]: '1x40 0x2000',
+  }),
   user('never installed', 'InferenceProbeExporterAbsent', '25m', 0, { 'up{job="node",instance="n:9100"}': '1x2000' }),
   user('one of two replicas is gone', 'InferenceProbeExporterAbsent', '25m', 0, {
     [BUILD]: '1x40 stale',
