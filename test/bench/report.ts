@@ -158,7 +158,7 @@ ${table(
 
 ## Footprint of the shipped bundle
 
-One target, a poll of a full vLLM page every second, the two default profiles every 10 s when probing, a scrape every
+With the image's options of Node. One target, a poll of a full vLLM page every second, the two default profiles every 10 s when probing, a scrape every
 15 s; idle is the same with probes paused. Processor time in percent of one core. ${footprints[0]?.series ?? 0} series.
 
 ${table(['Node', 'state', 'resident MiB', 'anonymous MiB', 'CPU %', 'ready ms', '/metrics p50 / p99 / max ms'], footprintRows(footprints))}
