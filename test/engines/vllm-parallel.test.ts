@@ -49,7 +49,8 @@ describe.skipIf(venv === null)(
         url: engine.url,
         model: 'tiny',
         streams: 10,
-        maxTokens: 200,
+        // Long enough that no request ends while the pages are compared: every change of a gauge is then a slow one.
+        maxTokens: 1500,
         body: { ignore_eos: true },
       });
       try {
