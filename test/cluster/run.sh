@@ -20,17 +20,7 @@ have CLUSTER_LINTERS linters cluster-linters cheap
 have CLUSTER_KUBE_SCORE kube-score kube-score slow
 have CLUSTER_SERVER apiserver apiserver slow
 
-PROBE_TEST_GROUPS=$(mktemp -d)
-export PROBE_TEST_GROUPS
-end_groups() {
-  for file in "$PROBE_TEST_GROUPS"/*; do
-    [ -e "$file" ] || continue
-    kill -KILL -- "-$(basename "$file")" 2>/dev/null || true
-  done
-  rm -rf "$PROBE_TEST_GROUPS"
-}
-trap end_groups EXIT
-trap 'exit 130' INT TERM
+source test/support/process-groups.sh
 
 npm run --silent build
 npx vitest run --config test/cluster/vitest.config.ts "$@"

@@ -10,19 +10,7 @@ while [ $# -gt 0 ] && [ "$1" != "--" ]; do engines+=("$1"); shift; done
 [ $# -gt 0 ] && shift
 [ ${#engines[@]} -gt 0 ] || engines=(vllm)
 
-# Every program that a test starts leaves its process group's number here while it runs; whatever is left when the
-# tests are over, however they ended, is killed.
-PROBE_TEST_GROUPS=$(mktemp -d)
-export PROBE_TEST_GROUPS
-end_groups() {
-  for file in "$PROBE_TEST_GROUPS"/*; do
-    [ -e "$file" ] || continue
-    kill -KILL -- "-$(basename "$file")" 2>/dev/null || true
-  done
-  rm -rf "$PROBE_TEST_GROUPS"
-}
-trap end_groups EXIT
-trap 'exit 130' INT TERM
+source test/support/process-groups.sh
 
 npm run --silent build
 status=0

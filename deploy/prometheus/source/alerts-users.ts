@@ -13,6 +13,10 @@ import {
 const reasonsOf = (side: FailureSide): string => FAILURE_REASONS.filter((reason) => sideOf(reason) === side).join('|');
 const WHERE = '{{ $labels.target }} ({{ $labels.model }})';
 
+/** Template of an annotation: the most frequent reasons of the service within `window`. */
+const commonReasons = (window: string): string =>
+  `{{ with printf "topk(3, sum by (reason) (increase(inference_probe_failures_total{target='%s',model='%s'}[${window}])) > 0)" $labels.target $labels.model | query }}{{ range . }} {{ .Labels.reason }}{{ end }}{{ end }}`;
+
 type Latency = 'ttft' | 'tpot';
 const NAME = { ttft: 'TTFT', tpot: 'TPOT' } as const;
 const MEANING = { ttft: 'time to first token', tpot: 'time per output token' } as const;
@@ -146,7 +150,7 @@ const failing = (alert: string, side: FailureSide, summary: string): AlertRule =
   keepFiringFor: '3m',
   labels: { side },
   summary,
-  description: `{{ $value | humanize }} probes of ${WHERE} failed on the ${side} side within three minutes. Reasons:{{ with printf "topk(3, sum by (reason) (increase(inference_probe_failures_total{target='%s',model='%s'}[5m])) > 0)" $labels.target $labels.model | query }}{{ range . }} {{ .Labels.reason }}{{ end }}{{ end }}.`,
+  description: `{{ $value | humanize }} probes of ${WHERE} failed on the ${side} side within three minutes. Reasons:${commonReasons('5m')}.`,
   dashboard: SLO_BOARD,
 });
 
@@ -178,7 +182,7 @@ const misconfigured: AlertRule = {
   ),
   keepFiringFor: '15m',
   summary: 'Probes fail for a reason on their own side: key, quota, policy or request',
-  description: `{{ $value | humanize }} probes of ${WHERE} failed within 15 minutes because of the probe's own key, quota or request. Users are not known to be affected, but nobody is watching them. Reasons:{{ with printf "topk(3, sum by (reason) (increase(inference_probe_failures_total{target='%s',model='%s'}[15m])) > 0)" $labels.target $labels.model | query }}{{ range . }} {{ .Labels.reason }}{{ end }}{{ end }}.`,
+  description: `{{ $value | humanize }} probes of ${WHERE} failed within 15 minutes because of the probe's own key, quota or request. Users are not known to be affected, but nobody is watching them. Reasons:${commonReasons('15m')}.`,
   dashboard: HEALTH_BOARD,
 };
 
