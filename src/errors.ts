@@ -1,5 +1,12 @@
 /** Stable codes of everything this program throws on purpose. Callers match codes, never message text. */
-export const ERROR_CODES = ['CONFIG_INVALID', 'SECRET_UNREADABLE', 'USAGE', 'LISTEN_FAILED', 'INVARIANT'] as const;
+export const ERROR_CODES = [
+  'CONFIG_INVALID',
+  'SECRET_UNREADABLE',
+  'USAGE',
+  'LISTEN_FAILED',
+  'DISK_FAILED',
+  'INVARIANT',
+] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /**

@@ -13,6 +13,7 @@ import { comparisonVerdicts } from '../experiment/report-compare.ts';
 import { writeCompareReport } from '../experiment/report-write.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { type CliContext, EXIT, type ExitCode } from './context.ts';
+import { createDiskGuard } from './disk-guard.ts';
 import { datedFolder, experimentDependencies, experimentLog } from './experiment-deps.ts';
 import { confirmPlan, createProgressLine, planLength } from './experiment-terminal.ts';
 import { readLoadRequest } from './load-request.ts';
@@ -108,19 +109,21 @@ export async function compare(file: string, flags: CompareFlags, context: CliCon
   const folder = openExperiment(path, plan);
   if (folder.resumed) context.err(`going on with ${path}: what is complete is kept`);
   const line = createProgressLine(context);
+  const disk = createDiskGuard(path, context);
+  const deps = {
+    ...experimentDependencies(log, line, context),
+    requestOf: (engine: CompareEngine) => requests.get(engine.name) ?? requestOf(plan, engine, flags, log, context),
+  };
   try {
-    await runComparison(plan, folder, {
-      ...experimentDependencies(log, line, context),
-      requestOf: (engine) => requests.get(engine.name) ?? requestOf(plan, engine, flags, log, context),
-    });
+    await disk.run(() => runComparison(plan, folder, deps));
   } finally {
     line.end();
-    writeCompareReport(path, plan);
+    await disk.run(() => writeCompareReport(path, plan));
   }
   const found = readComparison(path, plan);
   for (const verdict of comparisonVerdicts(found)) context.out(verdict);
   context.out(`records and report: ${path}`);
-  if (found.measured === found.planned) return EXIT.ok;
+  if (found.measured === found.planned) return disk.failed() ? EXIT.failed : EXIT.ok;
   context.err(
     `partial: ${found.measured} of ${found.planned} runs are complete; the same command with --out ${path} goes on`,
   );

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../config/report.ts';
 import { ProbeExporterError } from '../errors.ts';
 import { calibrateLoad } from '../experiment/calibrate-load.ts';
-import type { LoadDependencies, LoadRequest } from '../experiment/load-types.ts';
+import type { LoadDependencies, LoadRequest, LoadResult } from '../experiment/load-types.ts';
 import { prepareLoad } from '../experiment/prepare-load.ts';
 import { writeRunReport } from '../experiment/report-write.ts';
 import { checkRunFolder } from '../experiment/run-folder.ts';
@@ -47,9 +47,22 @@ async function agreed(lines: readonly string[], flags: LoadFlags, context: CliCo
 
 const codeOf = ({ verdict }: Summary): ExitCode => (verdict === 'result' ? EXIT.ok : EXIT.failed);
 
+/** Writes the report. Where the disk does not take it, the figures are still those that were measured. */
+function reported({ folder, summary, diskFault }: LoadResult, context: CliContext): Summary {
+  try {
+    const written = writeRunReport(folder);
+    if (diskFault === null) return written;
+    context.err(`inference-probe: ${diskFault}: the run was ended early`);
+  } catch (error) {
+    if (!(error instanceof ProbeExporterError)) throw error;
+    context.err(`inference-probe: ${error.message}. The figures below are complete; the folder is not`);
+  }
+  return summary;
+}
+
 /**
- * Loads an endpoint and says how it fared. 0: a result; 1: a partial one, none, or one that the client limited; 2: a
- * wrong command line, or an endpoint that cannot be loaded.
+ * Loads an endpoint and says how it fared. 0: a result; 1: a partial one, none, or one that the client limited, or
+ * a disk that is full; 2: a wrong command line, or an endpoint that cannot be loaded.
  */
 export async function load(flags: LoadFlags, context: CliContext): Promise<ExitCode> {
   const log = createLogger({ level: flags.verbose === true ? 'debug' : 'error', format: 'logfmt' });
@@ -63,8 +76,8 @@ export async function load(flags: LoadFlags, context: CliContext): Promise<ExitC
     context.err('not started');
     return EXIT.failed;
   }
-  await runLoad(prepared, folder, deps).finally(() => context.status?.(null));
-  const summary = writeRunReport(folder);
+  const result = await runLoad(prepared, folder, deps).finally(() => context.status?.(null));
+  const summary = reported(result, context);
   context.out(flags.json === true ? JSON.stringify(summary) : renderSummary(summary, folder, context.terminal.colour));
   return codeOf(summary);
 }

@@ -9,6 +9,7 @@ import { runSweep } from '../experiment/sweep-run.ts';
 import type { SweepPlan } from '../experiment/sweep-types.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { type CliContext, EXIT, type ExitCode } from './context.ts';
+import { createDiskGuard } from './disk-guard.ts';
 import { datedFolder, experimentDependencies, experimentLog } from './experiment-deps.ts';
 import { confirmPlan, createProgressLine, planLength } from './experiment-terminal.ts';
 import { readLoadRequest } from './load-request.ts';
@@ -88,11 +89,13 @@ export async function sweep(flags: SweepFlags, context: CliContext): Promise<Exi
   const done = (value: number, repeat: number): boolean =>
     plan.prompts.every((prompt) => isComplete(folder.cell(sweepCell(plan, prompt, value, repeat))));
   const line = createProgressLine(context);
+  const disk = createDiskGuard(path, context);
   try {
-    await runSweep(plan, request, folder, experimentDependencies(log, line, context), done);
+    await disk.run(() => runSweep(plan, request, folder, experimentDependencies(log, line, context), done));
   } finally {
     line.end();
-    writeSweepReport(path, plan);
+    await disk.run(() => writeSweepReport(path, plan));
   }
-  return tell(readSweep(path, plan), path, flags.json === true, context);
+  const code = tell(readSweep(path, plan), path, flags.json === true, context);
+  return disk.failed() ? EXIT.failed : code;
 }

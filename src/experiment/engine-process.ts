@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { type Clock, sleep } from '../clock.ts';
 import { ProbeExporterError } from '../errors.ts';
 import { elapsed, seconds } from '../units.ts';
+import { diskError } from './disk-error.ts';
 import { endGroup, groupLives, guardGroup } from './process-group.ts';
 
 export interface EngineCommand {
@@ -71,7 +72,12 @@ const endOf = (child: ChildProcess): string | null =>
   child.exitCode !== null ? `exit code ${child.exitCode}` : child.signalCode;
 
 function start(options: EngineCommand): ChildProcess {
-  const log = openSync(options.logFile, 'a');
+  let log: number;
+  try {
+    log = openSync(options.logFile, 'a');
+  } catch (error) {
+    throw diskError(error, options.logFile);
+  }
   try {
     // A group of its own: Ctrl-C on the terminal must not reach it before the window is closed in order.
     return spawn('/bin/sh', ['-c', options.command], { detached: true, stdio: ['ignore', log, log] });
@@ -100,7 +106,7 @@ async function waitReady(child: ChildProcess, options: EngineCommand, deps: Engi
  * Starts an engine in a process group of its own and waits until it can be used. Whatever happens, nothing is left
  * running when this rejects, and a guard ends the group should this program be killed.
  *
- * @throws ProbeExporterError USAGE: the port is taken, the command dies or never gets ready
+ * @throws ProbeExporterError USAGE: the port is taken, the command dies or never gets ready; DISK_FAILED: no log
  */
 export async function startEngine(options: EngineCommand, deps: EngineDependencies): Promise<RunningEngine> {
   if (await portAnswers(options.url))

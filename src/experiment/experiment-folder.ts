@@ -1,7 +1,18 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ProbeExporterError } from '../errors.ts';
+import { diskError } from './disk-error.ts';
+import { freeReserve } from './run-folder.ts';
 
 const MANIFEST = 'experiment.json';
 const NOTES = 'notes.jsonl';
@@ -24,24 +35,14 @@ export interface ExperimentFolder {
 const usage = (message: string, cause?: unknown): ProbeExporterError =>
   new ProbeExporterError('USAGE', message, cause === undefined ? {} : { cause });
 
-/** Errors of the disk in words. */
-export function diskError(error: unknown, path: string): ProbeExporterError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-  const meaning: Readonly<Record<string, string>> = {
-    ENOSPC: 'the disk is full; free some space and start again with the same --out: what is complete is kept',
-    EACCES: 'no permission to write there',
-    EROFS: 'the file system is read-only',
-    ENOTDIR: 'a part of the path is a file',
-  };
-  return usage(`${path} cannot be written: ${meaning[code] ?? code}`, error);
-}
-
-/** Through a file beside it, so that a crash leaves the old one or the new one, never half of one. */
+/** Through a file beside it, so that a crash leaves the old one or the new one, never half of one. @throws DISK_FAILED or USAGE */
 export function writeWhole(file: string, text: string): void {
   try {
     writeFileSync(`${file}.part`, text);
     renameSync(`${file}.part`, file);
   } catch (error) {
+    // Half of it is of no use, and its space may be needed for what comes next.
+    rmSync(`${file}.part`, { force: true });
     throw diskError(error, file);
   }
 }
@@ -122,6 +123,7 @@ export function setAside(folder: string): void {
   let number = 1;
   while (existsSync(`${folder}.unfinished-${number}`)) number += 1;
   try {
+    freeReserve(folder);
     renameSync(folder, `${folder}.unfinished-${number}`);
   } catch (error) {
     throw diskError(error, folder);

@@ -97,7 +97,10 @@ export interface LoadDependencies {
 export interface LoadResult {
   readonly folder: string;
   readonly metadata: RunMetadata;
+  /** Of everything that was measured, also of what the disk did not take. */
   readonly summary: Summary;
+  /** Why the disk took no more, in words; null where it took everything at once. */
+  readonly diskFault: string | null;
 }
 
 /**
@@ -128,6 +131,6 @@ export type CalibrateLoad = (
  *
  * @param folder created; must not exist, or be empty
  * @throws ProbeExporterError USAGE when the run could not begin: folder not writable, prompts that cannot be calibrated,
- *   a parameter that the endpoint refuses
+ *   a parameter that the endpoint refuses; DISK_FAILED when the disk is nearly full
  */
 export type RunLoad = (prepared: PreparedLoad, folder: string, deps: LoadDependencies) => Promise<LoadResult>;

@@ -30,6 +30,8 @@ export interface Cell {
 /**
  * Measures a cell unless it was measured before. What cannot be measured is noted in the experiment, and null is
  * returned: the other cells are still worth having. A run that was cut short stays in its folder as partial.
+ *
+ * @throws ProbeExporterError DISK_FAILED when the disk takes no more: no other cell would fare better
  */
 export async function measureCell(
   cell: Cell,
@@ -48,6 +50,8 @@ export async function measureCell(
     const prepared = await deps.prepare(cell.request, deps);
     const result = await deps.run(prepared, path, deps);
     deps.report(path);
+    if (result.diskFault !== null)
+      throw new ProbeExporterError('DISK_FAILED', `${path} could not be written to its end: ${result.diskFault}`);
     return result.metadata.ended === 'complete' ? result.summary : null;
   } catch (error) {
     if (!(error instanceof ProbeExporterError) || error.code !== 'USAGE') throw error;

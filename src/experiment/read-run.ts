@@ -59,22 +59,22 @@ function readMetadata(folder: string): RunMetadata {
   return metadata as RunMetadata;
 }
 
-/**
- * Reads the records of a run, also of one that crashed: files that are missing are empty, lines that are broken are
- * counted and passed over.
- *
- * @throws ProbeExporterError USAGE when there is no readable metadata.json
- */
-export function readRun(folder: string): ReadRun {
-  const metadata = readMetadata(folder);
+/** What is in the files of records: files that are missing are empty, lines that are broken are counted and passed over. */
+export function readRecords(folder: string): Omit<ReadRun, 'metadata'> {
   const requests = readLines<RequestRecord>(folder, 'requests');
   const engine = readLines<EngineRecord>(folder, 'engine');
   const client = readLines<ClientRecord>(folder, 'client');
   return {
-    metadata,
     requests: requests.records,
     engine: engine.records,
     client: client.records,
     damagedLines: requests.damaged + engine.damaged + client.damaged,
   };
 }
+
+/**
+ * Reads the records of a run, also of one that crashed.
+ *
+ * @throws ProbeExporterError USAGE when there is no readable metadata.json
+ */
+export const readRun = (folder: string): ReadRun => ({ metadata: readMetadata(folder), ...readRecords(folder) });

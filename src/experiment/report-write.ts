@@ -11,6 +11,7 @@ import { reportHtml } from './report-html.ts';
 import { reportMarkdown } from './report-markdown.ts';
 import { runDocument } from './report-run.ts';
 import { sweepDocument } from './report-sweep.ts';
+import { freeReserve } from './run-folder.ts';
 import { summarise } from './summary.ts';
 import type { Summary } from './summary-types.ts';
 import { readSweep } from './sweep-read.ts';
@@ -36,6 +37,7 @@ export const summaryOf = (folder: string): Summary => summarise(readRun(folder))
  */
 export function writeRunReport(folder: string): Summary {
   const run = readRun(folder);
+  freeReserve(folder);
   const computed = summarise(run);
   const damaged = run.damagedLines === 0 ? [] : [`${run.damagedLines} damaged lines of the records were passed over`];
   const summary: Summary = { ...computed, notes: [...computed.notes, ...damaged] };

@@ -1,7 +1,9 @@
-import { constants } from 'node:fs';
-import { access, type FileHandle, mkdir, open, readdir, rename, statfs, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { constants, rmSync } from 'node:fs';
+import { access, type FileHandle, mkdir, open, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ProbeExporterError } from '../errors.ts';
+import { diskError } from './disk-error.ts';
 import type { Summary } from './summary-types.ts';
 import type { RunMetadata } from './types.ts';
 
@@ -11,6 +13,9 @@ export type RecordFile = keyof typeof RECORD_FILES;
 export const METADATA_FILE = 'metadata.json';
 const SUMMARY_FILE = 'summary.json';
 
+// The client's last: it says how many requests were in flight, and they may be counted only once they are there.
+const FLUSH_ORDER = ['requests', 'engine', 'client'] as const;
+
 /** Writes what a run records, as it goes. No call rejects: a disk that fails is told by `fault`. */
 export interface RunFolder {
   readonly path: string;
@@ -19,6 +24,11 @@ export interface RunFolder {
   flush(): Promise<void>;
   metadata(metadata: RunMetadata): Promise<void>;
   summary(summary: Summary): Promise<void>;
+  /**
+   * After a fault, when the run is over: gives up the space that was kept for this, and tries once more. The fault stays
+   * told; what is still not written is told by `unsaved`.
+   */
+  rescue(): Promise<void>;
   /** Lines that could not be written. */
   unsaved(file: RecordFile): string;
   /** Code of the first error of the disk; null while all is well. */
@@ -32,6 +42,13 @@ interface Appender {
   writtenBytes: number;
 }
 
+/** Occupied from the start, so that the records of the last seconds and the report still fit onto a full disk. */
+const RESERVE_FILE = '.reserve';
+const RESERVE_BYTES = 4 * 1024 * 1024;
+
+/** What a run that was killed left occupied. */
+export const freeReserve = (path: string): void => rmSync(join(path, RESERVE_FILE), { force: true });
+
 // Less than this is gone within a run of any size.
 const LEAST_FREE_BYTES = 32 * 1024 * 1024;
 
@@ -40,7 +57,8 @@ const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException)?.cod
 /**
  * Makes sure that a run can be recorded there, before anything is sent for it. Creates the folder.
  *
- * @throws ProbeExporterError USAGE when it cannot be written, has something in it, or its disk is nearly full
+ * @throws ProbeExporterError USAGE when it cannot be written or has something in it; DISK_FAILED when its disk is nearly
+ *   full
  */
 export async function checkRunFolder(path: string): Promise<void> {
   let found: readonly string[];
@@ -49,7 +67,7 @@ export async function checkRunFolder(path: string): Promise<void> {
     await access(path, constants.W_OK);
     found = await readdir(path);
   } catch (error) {
-    throw new ProbeExporterError('USAGE', `${path} cannot be written (${codeOf(error)})`, { cause: error });
+    throw diskError(error, path);
   }
   if (found.length > 0) {
     throw new ProbeExporterError('USAGE', `${path} is not empty: name another folder with --out, or remove it`);
@@ -57,7 +75,7 @@ export async function checkRunFolder(path: string): Promise<void> {
   const { bavail, bsize } = await statfs(path);
   if (bavail * bsize < LEAST_FREE_BYTES) {
     const free = Math.floor((bavail * bsize) / 1024 / 1024);
-    throw new ProbeExporterError('USAGE', `${path}: only ${free} MiB are free there, too little for the records`);
+    throw new ProbeExporterError('DISK_FAILED', `${path}: only ${free} MiB are free there, too little for the records`);
   }
 }
 
@@ -73,7 +91,7 @@ async function cutBack({ handle, writtenBytes }: Appender): Promise<void> {
 /**
  * Creates the folder of a run.
  *
- * @throws ProbeExporterError USAGE when it cannot be written, has something in it, or its disk is nearly full
+ * @throws ProbeExporterError see `checkRunFolder`
  */
 export async function createRunFolder(
   path: string,
@@ -87,10 +105,14 @@ export async function createRunFolder(
       appenders[file] = { handle: await open(elsewhere[file] ?? join(path, name), 'a'), pending: '', writtenBytes: 0 };
     }
   } catch (error) {
-    if (error instanceof ProbeExporterError) throw error;
-    throw new ProbeExporterError('USAGE', `${path} cannot be written (${codeOf(error)})`, { cause: error });
+    throw error instanceof ProbeExporterError ? error : diskError(error, path);
   }
+  // Random, because a file system that compresses would keep nothing free for zeros. Who has no room for it or may not
+  // write as much in one file goes without.
+  await writeFile(join(path, RESERVE_FILE), randomBytes(RESERVE_BYTES)).catch(() => freeReserve(path));
   let fault: string | null = null;
+  /** Set by a fault until `rescue`: what failed once would only be tried again and again. */
+  let blocked = false;
   let queue: Promise<void> = Promise.resolve();
 
   const guarded = async (work: () => Promise<void>): Promise<void> => {
@@ -98,6 +120,7 @@ export async function createRunFolder(
       await work();
     } catch (error) {
       fault ??= codeOf(error);
+      blocked = true;
     }
   };
   /** One after the other: appends of one file must not overtake each other. */
@@ -107,7 +130,7 @@ export async function createRunFolder(
   };
   const write = async (appender: Appender): Promise<void> => {
     const text = appender.pending;
-    if (text === '' || fault !== null) return;
+    if (text === '' || blocked) return;
     try {
       await appender.handle.appendFile(text);
     } catch (error) {
@@ -122,8 +145,17 @@ export async function createRunFolder(
   const replace = (name: string, value: unknown): Promise<void> =>
     enqueue(async () => {
       const target = join(path, name);
-      await writeFile(`${target}.new`, `${JSON.stringify(value, null, 2)}\n`);
-      await rename(`${target}.new`, target);
+      try {
+        await writeFile(`${target}.new`, `${JSON.stringify(value, null, 2)}\n`);
+        await rename(`${target}.new`, target);
+      } catch (error) {
+        await rm(`${target}.new`, { force: true });
+        throw error;
+      }
+    });
+  const flush = (): Promise<void> =>
+    enqueue(async () => {
+      for (const file of FLUSH_ORDER) await write(appenders[file]);
     });
 
   return {
@@ -131,13 +163,17 @@ export async function createRunFolder(
     append(file, lines) {
       appenders[file].pending += lines;
     },
-    flush: () =>
-      enqueue(async () => {
-        // The client's last: it says how many requests were in flight, and they may be counted only once they are there.
-        for (const file of ['requests', 'engine', 'client'] as const) await write(appenders[file]);
-      }),
+    flush,
     metadata: (metadata) => replace(METADATA_FILE, metadata),
     summary: (summary) => replace(SUMMARY_FILE, summary),
+    async rescue() {
+      await queue;
+      freeReserve(path);
+      for (const file of FLUSH_ORDER) {
+        blocked = false;
+        await enqueue(() => write(appenders[file]));
+      }
+    },
     unsaved: (file) => appenders[file].pending,
     get fault() {
       return fault;
@@ -145,6 +181,7 @@ export async function createRunFolder(
     async close() {
       await queue;
       for (const { handle } of Object.values(appenders)) await guarded(() => handle.close());
+      freeReserve(path);
     },
   };
 }

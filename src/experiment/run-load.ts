@@ -1,6 +1,7 @@
 import type { Timer } from '../clock.ts';
 import { elapsed, type MonotonicInstant, type Seconds, seconds } from '../units.ts';
 import { calibrateLoad } from './calibrate-load.ts';
+import { diskFault } from './disk-error.ts';
 import type { EngineWatch } from './engine-watch.ts';
 import { startEngineWatch } from './load-engine.ts';
 import { drain, measure, type PhaseParts, warmUp, warmUpVerdict } from './load-phases.ts';
@@ -8,9 +9,9 @@ import { createLoadTally, type LoadTally } from './load-tally.ts';
 import type { Calibration, LoadDependencies, LoadResult, PreparedLoad, RunLoad } from './load-types.ts';
 import type { LoadUnit } from './load-unit.ts';
 import { startWorkers } from './load-workers.ts';
-import { parseLines, readRun } from './read-run.ts';
+import { parseLines, readRecords } from './read-run.ts';
 import { toRequestRecord } from './request-record.ts';
-import { createRunFolder, type RecordFile, type RunFolder } from './run-folder.ts';
+import { checkRunFolder, createRunFolder, RECORD_FILES, type RecordFile, type RunFolder } from './run-folder.ts';
 import { engineOf, firstMetadata } from './run-metadata.ts';
 import { type RunRecords, summarise } from './summary.ts';
 import type { ClientRecord, EngineRecord, RequestRecord, RunMetadata, RunPhase } from './types.ts';
@@ -154,9 +155,8 @@ class Run {
 
   private async flush(): Promise<void> {
     await this.folder.flush();
-    if (this.folder.fault !== null) {
-      this.end(`the records could not be written (${this.folder.fault}): the run was ended early`);
-    }
+    const { fault } = this.folder;
+    if (fault !== null) this.end(`the records could not be written, ${diskFault(fault)}: the run was ended early`);
   }
 
   private progress(): void {
@@ -195,7 +195,7 @@ class Run {
 
   /** Records as they lie on the disk, and those that it did not take. */
   private records(): RunRecords {
-    const read = readRun(this.folder.path);
+    const read = readRecords(this.folder.path);
     return {
       metadata: this.metadata,
       requests: [...read.requests, ...this.unsaved<RequestRecord>('requests')],
@@ -210,22 +210,44 @@ class Run {
 
   private async finish(): Promise<LoadResult> {
     const { folder, metadata } = this;
-    await this.flush();
+    await folder.flush();
+    if (folder.fault !== null) await this.rescue(diskFault(folder.fault));
     for (const [reason, message] of this.tally.messages) this.note(`first ${reason}: ${message}`);
     await folder.metadata(metadata);
     const summary = summarise(this.records());
     await folder.summary(summary);
     await folder.close();
-    return { folder: folder.path, metadata, summary };
+    return {
+      folder: folder.path,
+      metadata,
+      summary,
+      diskFault: folder.fault === null ? null : diskFault(folder.fault),
+    };
+  }
+
+  /** Whatever is in memory goes to the disk after all, or is at least told to be missing there. */
+  private async rescue(fault: string): Promise<void> {
+    await this.folder.rescue();
+    const files = Object.keys(RECORD_FILES) as RecordFile[];
+    const missing = files.reduce((lines, file) => lines + this.unsaved(file).length, 0);
+    if (missing === 0) return;
+    this.metadata.ended = 'partial';
+    this.note(`${missing} records are not in the folder, ${fault}: they are in the figures that this run printed`);
   }
 }
 
 /** See `RunLoad`. */
 export const runLoad: RunLoad = async (prepared, folder, deps) => {
+  await checkRunFolder(folder);
   const calibrated = prepared.calibration === null ? await calibrateLoad(prepared, deps) : prepared;
   const calibration = calibrated.calibration as Calibration;
   const writer = await createRunFolder(folder);
   const origin = deps.clock.monotonic();
   const metadata = await firstMetadata(calibrated, deps.clock.unix());
-  return await new Run(calibrated, calibration, writer, deps, { origin, metadata }).go();
+  try {
+    return await new Run(calibrated, calibration, writer, deps, { origin, metadata }).go();
+  } catch (error) {
+    await writer.close();
+    throw error;
+  }
 };

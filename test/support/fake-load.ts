@@ -19,6 +19,8 @@ export interface FakeOptions {
   readonly prepare?: (request: LoadRequest) => Partial<PreparedLoad>;
   /** Called before a run; may throw, or end the experiment. */
   readonly before?: (folder: string) => void;
+  /** Why the disk took no more while this run was recorded. */
+  readonly diskFault?: (folder: string) => string | null;
 }
 
 /** Every wait is over at once. */
@@ -52,7 +54,12 @@ export function fakeLoad(options: FakeOptions): FakeLoad {
     });
     writeSampleRun(folder, records);
     measured.push(folder);
-    return Promise.resolve({ folder, metadata: records.metadata, summary: summaryOf(folder) });
+    return Promise.resolve({
+      folder,
+      metadata: records.metadata,
+      summary: summaryOf(folder),
+      diskFault: options.diskFault?.(folder) ?? null,
+    });
   };
   const deps: CellDependencies = {
     clock: hurried(),

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { readRun } from '../../../src/experiment/read-run.ts';
 import { summarise } from '../../../src/experiment/summary.ts';
+import type { Summary } from '../../../src/experiment/summary-types.ts';
 import { bundle, type Running, start } from '../../support/bundle.ts';
 import { loadedSimulator, newFolder } from './load-rig.ts';
 
@@ -16,14 +17,21 @@ afterEach(() => {
   for (const one of started.splice(0)) one.dispose();
 });
 
-/** `inference-probe load` as people run it. */
-async function load(folder: string, ...args: readonly string[]): Promise<Running> {
+async function command(folder: string): Promise<readonly string[]> {
   const simulator = await loadedSimulator();
-  const common = ['load', '--url', simulator.url.href, '--in-tokens', '64', '--max-out', '16', '--out', folder];
-  const running = start(process.execPath, [program, ...common, ...args]);
+  const target = ['--url', simulator.url.href, '--in-tokens', '64', '--max-out', '16', '--out', folder];
+  return [process.execPath, program, 'load', ...target];
+}
+
+function begin([name = '', ...args]: readonly string[]): Running {
+  const running = start(name, args);
   started.push(running);
   return running;
 }
+
+/** `inference-probe load` as people run it. */
+const load = async (folder: string, ...args: readonly string[]): Promise<Running> =>
+  begin([...(await command(folder)), ...args]);
 
 const lines = (path: string): number => readFileSync(path, 'utf8').split('\n').length;
 
@@ -87,4 +95,27 @@ it('ends in good order on SIGINT, with a partial result and its report', async (
   expect(out).toContain('interrupted: the result is partial');
   expect(readRun(folder).metadata.ended).toBe('partial');
   expect(readFileSync(`${folder}/report.md`, 'utf8')).toContain('interrupted: the result is partial');
+});
+
+// No file of the process may grow beyond the limit, which fails a write as a full disk does, and needs no privilege.
+it('prints every figure when the disk takes no more, says so, and exits with 1', async () => {
+  const folder = newFolder();
+  const flags = ['-c', '8', '-d', '30', '--trim', '0.5', '--warmup', '0', '--json'];
+  const limited = ['sh', '-c', 'ulimit -f "$1"; shift; exec "$@"', 'sh', '24', ...(await command(folder)), ...flags];
+  const { code, out, err } = await begin(limited).finished();
+  expect(code).toBe(1);
+  expect(err).toMatch(/has reached the size limit of this process/);
+  const summary = JSON.parse(out) as Summary;
+  expect(['partial', 'client_limited']).toContain(summary.verdict);
+  expect(summary.notes.join()).toContain('the run was ended early');
+  expect(summary.window.lengthSeconds).toBeLessThan(25);
+  // The figures are of all that was measured, also of what lies only in the memory of the run.
+  const kept = readRun(folder);
+  const missing = Number(/(\d+) records are not in the folder/.exec(summary.notes.join())?.[1]);
+  expect(missing).toBeGreaterThan(0);
+  expect(kept.damagedLines).toBe(0);
+  expect(kept.requests.length).toBeGreaterThan(0);
+  expect(kept.metadata.ended).toBe('partial');
+  expect(summary.throughput.outputTokens).toBeGreaterThan(summarise(kept).throughput.outputTokens);
+  expect(summary.requests.failed).toBe(0);
 });

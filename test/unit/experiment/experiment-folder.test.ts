@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { diskError } from '../../../src/experiment/disk-error.ts';
 import {
-  diskError,
   isComplete,
   openExperiment,
   readManifest,
@@ -72,8 +72,19 @@ describe('the folder of an experiment', () => {
     expect(readFileSync(`${cell}.unfinished-2/requests.jsonl`, 'utf8')).toBe('second');
   });
 
-  it('says what to do about a full disk', () => {
-    const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
-    expect(diskError(full, 'x').message).toMatch(/disk is full; free some space and start again with the same --out/);
+  it('tells a path that cannot be used from a disk that takes no more', () => {
+    const error = (code: string) => diskError(Object.assign(new Error('from the system'), { code }), 'x');
+    expect(error('ENOSPC')).toMatchObject({ code: 'DISK_FAILED', message: 'x cannot be written: the disk is full' });
+    expect(error('EFBIG')).toMatchObject({ code: 'DISK_FAILED', message: expect.stringContaining('ulimit -f') });
+    expect(error('EACCES')).toMatchObject({ code: 'USAGE', message: expect.stringContaining('no permission') });
+  });
+
+  it('gives back the space that a killed run kept for its end', () => {
+    const cell = join(root, 'cell');
+    mkdirSync(cell);
+    writeFileSync(join(cell, '.reserve'), 'space');
+    setAside(cell);
+    expect(existsSync(`${cell}.unfinished-1`)).toBe(true);
+    expect(existsSync(`${cell}.unfinished-1/.reserve`)).toBe(false);
   });
 });

@@ -1,4 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -40,7 +49,7 @@ describe('the folder of a run', () => {
     writeFileSync(join(base, 'file'), '');
     await expect(createRunFolder(join(base, 'file', 'run'))).rejects.toMatchObject({
       code: 'USAGE',
-      message: expect.stringContaining('cannot be written (ENOTDIR)'),
+      message: expect.stringContaining('cannot be written: a part of the path is a file'),
     });
   });
 
@@ -60,5 +69,25 @@ describe('the folder of a run', () => {
     await folder.flush();
     await folder.close();
     expect(folder.unsaved('requests')).toBe('{"a":1}\n{"a":2}\n');
+  });
+
+  it.runIf(process.platform === 'linux')('writes after all what the disk has room for at the end', async () => {
+    const path = join(base, 'run');
+    const link = join(base, 'requests.jsonl');
+    symlinkSync('/dev/full', link);
+    const folder = await createRunFolder(path, { requests: link });
+    expect(statSync(join(path, '.reserve')).size).toBeGreaterThan(2 ** 20);
+    folder.append('requests', '{"a":1}\n');
+    folder.append('client', '{"b":1}\n');
+    await folder.flush();
+    // The first file that fails blocks the others, which are in order of what depends on what.
+    expect(folder.unsaved('client')).toBe('{"b":1}\n');
+    await folder.rescue();
+    expect(existsSync(join(path, '.reserve'))).toBe(false);
+    expect(folder.unsaved('requests')).toBe('{"a":1}\n');
+    expect(folder.unsaved('client')).toBe('');
+    expect(readFileSync(join(path, 'client.jsonl'), 'utf8')).toBe('{"b":1}\n');
+    expect(folder.fault).toBe('ENOSPC');
+    await folder.close();
   });
 });

@@ -205,4 +205,22 @@ describe('a sweep', () => {
     expect(found.prompts[0]?.levels.map((level) => level.value)).toEqual([2]);
     expect(readNotes(path)[0]?.message).toContain('exit code 1');
   });
+
+  it('ends when the disk takes no more, and goes on where it ended once there is room', async () => {
+    let full = true;
+    const load = fakeLoad({
+      ...byCapacity,
+      diskFault: () => (full && load.measured.length === 3 ? 'the disk is full' : null),
+    });
+    await expect(sweep(PLAN, load)).rejects.toMatchObject({
+      code: 'DISK_FAILED',
+      message: expect.stringContaining('the disk is full'),
+    });
+    expect(load.measured).toHaveLength(3);
+    full = false;
+    const found = await sweep(PLAN, load);
+    // Two sizes at five levels, twice; what was complete is not measured again.
+    expect(load.measured).toHaveLength(20);
+    expect(found.prompts.map((prompt) => prompt.levels.length)).toEqual([5, 5]);
+  });
 });
