@@ -20,7 +20,7 @@ export interface ErrorResponse {
 
 const REFUSED_FOR = {
   prompt_too_long: 'the prompt does not fit into the context of the model',
-  max_tokens_too_small: 'maxTokens was used up before anything could be said',
+  max_tokens_too_small: 'max_tokens was used up before anything could be said',
 } as const;
 
 function details(response: ErrorResponse, status: number): { what: string; detail: FailureDetail } {

@@ -226,7 +226,7 @@ describe('kind B: content of the stream', () => {
     },
     {
       id: 'G-038',
-      title: 'hidden reasoning that uses up maxTokens is our fault, and says so',
+      title: 'hidden reasoning that uses up max_tokens is our fault, and says so',
       steps: stream([
         [0, ROLE],
         [5, F('length') + U(9, 8, HIDDEN) + D],
@@ -236,7 +236,7 @@ describe('kind B: content of the stream', () => {
       also: (outcome) => {
         if (outcome.outcome === 'good') return;
         expect(outcome.failure.side).toBe('probe');
-        expect(outcome.failure.message).toContain('raise maxTokens');
+        expect(outcome.failure.message).toContain('raise max_tokens');
       },
     },
     {

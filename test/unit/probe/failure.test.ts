@@ -11,6 +11,10 @@ describe('a failure', () => {
     expect(rest).toEqual({ reason, stage: stageOf(reason), side: sideOf(reason), detail: { code: 'X' } });
   });
 
+  test.each(FAILURE_REASONS)('%s gives advice in the keys of the configuration, not in names of the code', (reason) => {
+    expect(ADVICE[reason]).not.toMatch(/[a-z][A-Z]/);
+  });
+
   test('is one line of at most 300 characters, whatever it is made of', () => {
     fc.assert(
       fc.property(
