@@ -5,7 +5,7 @@ export const ADVICE: Readonly<Record<FailureReason, string>> = {
   dns: 'check the host name of the target and the resolver of this pod',
   connect_refused: 'check that the engine runs and listens there, and that no network policy is in the way',
   connect_timeout: 'check routes, firewalls and network policies, or raise deadlines.connect',
-  tls: "check the certificate, and ca_file, cert_file, key_file and server_name in connection.tls of the target",
+  tls: 'check the certificate, and ca_file, cert_file, key_file and server_name in connection.tls of the target',
   headers_timeout: 'look at the engine: it took the request and does not answer',
   ttft_timeout: 'look at waiting requests, KV cache usage and preemptions of the engine',
   stalled: 'look at preemptions and at the health of the engine process',

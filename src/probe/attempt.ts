@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { ApiDialect } from './apis/api.ts';
 import { type ExchangeFacts, runExchange } from './exchange.ts';
-import { checkExpectation } from './expectation.ts';
+import { checkEmptiness, checkExpectation } from './expectation.ts';
 import { displayUrl, failure } from './failure.ts';
 import { judge } from './judge.ts';
 import type { Failure } from './outcome.ts';
@@ -58,10 +58,13 @@ export async function attempt(
   const place = displayUrl(request.url);
   const verdict = judge(facts, { place, dialect, deadlines, parameters: Object.keys(body) });
   learn(standing, facts, verdict.error);
-  if (verdict.failure !== null || facts.result === null) return { facts, failure: verdict.failure };
+  const { result } = facts;
+  if (result === null) return { facts, failure: verdict.failure };
+  const unseen = verdict.failure?.reason === 'no_visible_output';
+  if (verdict.failure !== null && !unseen) return { facts, failure: verdict.failure };
 
-  if (facts.result.promptTokens !== null && prompt === null) prompts.observe(facts.result.promptTokens);
-  const unexpected = checkExpectation(profile.expect, facts.result);
-  if (unexpected === null) return { facts, failure: null };
+  if (!unseen && result.promptTokens !== null && prompt === null) prompts.observe(result.promptTokens);
+  const unexpected = unseen ? checkEmptiness(profile.expect, result) : checkExpectation(profile.expect, result);
+  if (unexpected === null) return { facts, failure: verdict.failure };
   return { facts, failure: failure(unexpected.reason, place, unexpected.message, unexpected.detail) };
 }

@@ -1,5 +1,6 @@
-import { refusedFor, strongReason, weakReason } from './classify-error.ts';
-import { reasonOfStatus } from './classify-status.ts';
+import { refusedFor } from './classify-error.ts';
+import { namesUpstreamDns, reasonOfStatus } from './classify-status.ts';
+import { impliedStatus, strongReason } from './error-words.ts';
 import { type FailureDetail, failure } from './failure.ts';
 import type { Failure } from './outcome.ts';
 import type { StreamErrorObject } from './reading.ts';
@@ -44,11 +45,11 @@ function redirectDetail({ headers, place }: ErrorResponse): FailureDetail {
  */
 export function classifyResponse(response: ErrorResponse): Failure {
   const { status, headers, body, error, place } = response;
-  const reason = strongReason(error) ?? reasonOfStatus(status, { headers, text: `${error?.text ?? ''} ${body}` });
+  const text = `${error?.text ?? ''} ${body}`;
+  const reason = strongReason(error, headers['x-amzn-errortype']) ?? reasonOfStatus(status, { headers, text });
   if (reason === 'redirected') return failure(reason, place, `HTTP ${status}`, { status, ...redirectDetail(response) });
   const { what, detail } = details(response, status);
-  // Cloudflare's 530 with "error code: 1016": the name of the origin does not resolve.
-  const upstreamDns = status === 530 && /\b1016\b/.test(body) ? { upstream_dns: true } : {};
+  const upstreamDns = reason === 'bad_gateway' && namesUpstreamDns(status, text) ? { upstream_dns: true } : {};
   const proxy = status === 407 ? ', the proxy demands credentials' : '';
   return failure(reason, place, `HTTP ${status}${what}${proxy}`, { status, ...detail, ...upstreamDns });
 }
@@ -60,8 +61,9 @@ export function classifyResponse(response: ErrorResponse): Failure {
 export function classifyErrorObject(response: ErrorResponse & { readonly error: StreamErrorObject }): Failure {
   const { error, headers, place } = response;
   const { status } = error;
-  const byStatus = status === null ? null : reasonOfStatus(status, { headers: onlyEnvoy(headers), text: error.text });
-  const found = strongReason(error) ?? byStatus ?? weakReason(error) ?? 'stream_error';
+  const implied = status ?? impliedStatus(error);
+  const byStatus = implied === null ? null : reasonOfStatus(implied, { headers: onlyEnvoy(headers), text: error.text });
+  const found = strongReason(error) ?? byStatus ?? 'stream_error';
   const reason: FailureReason = found === 'server_error' ? 'stream_error' : found;
   const { what, detail } = details(response, status ?? (reason === 'bad_request' ? 400 : 0));
   const inside = status === null ? '' : ` with code ${status}`;

@@ -19,6 +19,8 @@ const BY_STATUS: ReadonlyMap<number, FailureReason> = new Map([
   // TGI: the generation failed, which is no fault of the request.
   [424, 'server_error'],
   [429, 'rate_limited'],
+  // Refused for legal reasons, which a gateway's policy decides.
+  [451, 'forbidden'],
   // nginx and gateways before another one: the one in between hung up on the engine.
   [499, 'bad_gateway'],
   [502, 'bad_gateway'],
@@ -37,25 +39,46 @@ const BY_STATUS: ReadonlyMap<number, FailureReason> = new Map([
 
 const LOADING =
   /loading (?:the )?model|\b(?:is|still|currently|being) load(?:ing|ed)\b|warming up|starting up|not (?:yet )?ready/i;
-// Envoy, HAProxy, Traefik, Kong, LiteLLM, and the routers of SGLang, vLLM and Dynamo.
+// Envoy, HAProxy, Traefik, Kong, LiteLLM, the inference gateway, and the routers of SGLang, vLLM and Dynamo.
 const NO_UPSTREAM =
-  /no healthy upstream|no server is available|ring-balancer|no (?:available|healthy|ready|active) (?:\w+ )?(?:servers?|endpoints?|workers?|backends?|instances?|deployments?|pods?)|no (?:endpoints|instances|responders|deployments)/i;
-const CONNECT_FAILED = /upstream connect error/i;
+  /no healthy upstream|no server is available|ring-balancer|no (?:available|healthy|ready|active) (?:\w+ )?(?:servers?|endpoints?|workers?|backends?|instances?|deployments?|pods?)|no (?:endpoints|instances|responders|deployments)|find (?:\w+ )?(?:pods|endpoints|workers|backends)/i;
+/** Envoy, then the words of the HTTP clients that gateways are made of: LiteLLM, and proxies in Python, Node and Go. */
+const CONNECT_FAILED =
+  /upstream connect error|\bconnection error\b|cannot connect to host|all connection attempts failed|connect(?:ion|: connection)? refused|ECONNREFUSED/i;
+const UPSTREAM_DNS =
+  /name resolution|name or service not known|ENOTFOUND|no such host|nodename nor servname|could not be resolved/i;
 /** Envoy's circuit breaker, where the header that says so was taken off. */
 const OVERFLOW = /reset reason: overflow/i;
+/** In the words of LiteLLM, OpenRouter, Triton, and the routers of vLLM; an adapter is a model to its users. */
+const MODEL_MISSING =
+  /model(?: (?:id|with name))?[ :=]*["'`]?[^\s"'`]*["'`]? (?:(?:was |is )?not (?:found|loaded|served)|does not exist)|not a valid model|(?:invalid|unknown) model(?: name| id)?\b|no such model|adapters?\b.{0,80}\b(?:not found|not loaded|never been loaded|does not exist)/i;
 
 /** 503 has the most meanings of all. An engine never answers in HTML: such a page is a gateway's own. */
 function unavailable({ headers, text }: StatusHints): FailureReason {
   if (headers['x-envoy-overloaded'] !== undefined || OVERFLOW.test(text)) return 'overloaded';
   if (LOADING.test(text)) return 'starting';
-  if (CONNECT_FAILED.test(text)) return 'bad_gateway';
+  if (CONNECT_FAILED.test(text) || UPSTREAM_DNS.test(text)) return 'bad_gateway';
   const page = headers['content-type']?.toLowerCase().startsWith('text/html') ?? false;
-  return page || NO_UPSTREAM.test(text) ? 'no_upstream' : 'overloaded';
+  // Linkerd's own answer: it has found no endpoint for some seconds.
+  const linkerd = headers['l5d-proxy-error'] !== undefined;
+  return page || linkerd || NO_UPSTREAM.test(text) ? 'no_upstream' : 'overloaded';
 }
+
+/** 500 is also what a gateway says that did not expect to be left without an engine. */
+function internalError({ text }: StatusHints): FailureReason {
+  if (NO_UPSTREAM.test(text)) return 'no_upstream';
+  return CONNECT_FAILED.test(text) || UPSTREAM_DNS.test(text) ? 'bad_gateway' : 'server_error';
+}
+
+/** Cloudflare's 530 with "error code: 1016", and gateways that say it in words: the engine's name does not resolve. */
+export const namesUpstreamDns = (status: number, text: string): boolean =>
+  UPSTREAM_DNS.test(text) || (status === 530 && /\b1016\b/.test(text));
 
 /** The reason for an HTTP status of 300 and above, also for one that stands inside an error object. */
 export function reasonOfStatus(status: number, hints: StatusHints): FailureReason {
   if (status === 503) return unavailable(hints);
+  if (status === 500) return internalError(hints);
+  if ((status === 400 || status === 422) && MODEL_MISSING.test(hints.text)) return 'not_found';
   // LiteLLM with every deployment in its cool-down.
   if (status === 429 && NO_UPSTREAM.test(hints.text)) return 'no_upstream';
   const known = BY_STATUS.get(status);

@@ -1,5 +1,5 @@
 import type { Transform } from 'node:stream';
-import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { MonotonicInstant } from '../units.ts';
 
 /** Receives a body with its content encoding taken off. Stamps are those of the bytes on the wire. */
@@ -22,10 +22,17 @@ export interface BodyDecoder {
 const ZLIB = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const BROTLI = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
 
-const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+/** Half of the servers send "deflate" without the zlib wrapper that the standard wants; its first byte tells. */
+const inflate = (first: Uint8Array): Transform =>
+  ((first[0] ?? 8) & 0x0f) === 8 ? createInflate(ZLIB) : createInflateRaw(ZLIB);
+
+const DECODERS: ReadonlyMap<string, (first: Uint8Array) => Transform> = new Map<
+  string,
+  (first: Uint8Array) => Transform
+>([
   ['gzip', () => createGunzip(ZLIB)],
   ['x-gzip', () => createGunzip(ZLIB)],
-  ['deflate', () => createInflate(ZLIB)],
+  ['deflate', inflate],
   ['br', () => createBrotliDecompress(BROTLI)],
 ]);
 
@@ -34,7 +41,23 @@ export function createDecoder(encoding: string | undefined, sink: DecodedSink): 
   const name = encoding?.trim().toLowerCase() ?? '';
   if (name === '' || name === 'identity') return { push: sink.data, end: sink.ended, destroy: () => {} };
   const create = DECODERS.get(name);
-  return create === undefined ? null : decodeWith(create(), sink);
+  return create === undefined ? null : decodeLate(create, sink);
+}
+
+/** The decoder is made for the bytes that come. */
+function decodeLate(create: (first: Uint8Array) => Transform, sink: DecodedSink): BodyDecoder {
+  let made: BodyDecoder | null = null;
+  const decoder = (first: Uint8Array): BodyDecoder => {
+    made ??= decodeWith(create(first), sink);
+    return made;
+  };
+  return {
+    push(at, bytes) {
+      if (bytes.length > 0) decoder(bytes).push(at, bytes);
+    },
+    end: (at) => decoder(new Uint8Array()).end(at),
+    destroy: () => made?.destroy(),
+  };
 }
 
 function decodeWith(decoder: Transform, sink: DecodedSink): BodyDecoder {

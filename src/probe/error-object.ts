@@ -5,19 +5,40 @@ import type { StreamErrorObject } from './reading.ts';
 const LONGEST_TEXT = 4096;
 
 /** A three-digit number as an HTTP status, also when written as a string. */
-function httpStatus(...candidates: readonly unknown[]): number | null {
-  for (const candidate of candidates) {
-    const value = typeof candidate === 'string' && /^\d{3}$/.test(candidate) ? Number(candidate) : candidate;
-    if (typeof value === 'number' && Number.isInteger(value) && value >= 400 && value <= 599) return value;
-  }
-  return null;
+function httpStatus(candidate: unknown): number | null {
+  const value = typeof candidate === 'string' && /^\d{3}$/.test(candidate) ? Number(candidate) : candidate;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 400 && value <= 599 ? value : null;
 }
 
 const word = (value: unknown): string | null => (typeof value === 'number' ? String(value) : nonEmptyString(value));
 
+/** Names under which the parts of an error are sent, the surest first. */
+const MESSAGE_FIELDS = ['message', 'detail', 'msg', 'error_msg', 'error_message', 'errorMessage', 'errorMsg', 'title'];
+const STATUS_FIELDS = [
+  'code',
+  'status',
+  'status_code',
+  'statusCode',
+  'error_code',
+  'errorCode',
+  'http_status_code',
+  'http_code',
+];
+const TYPE_FIELDS = ['type', 'error_type', 'errorType', 'err_type', '__type'];
+const CODE_FIELDS = ['code', 'error_code', 'errorCode'];
+
+/** The first of the fields of which `read` makes something. */
+function first<T>(error: JsonObject, names: readonly string[], read: (value: unknown) => T | null): T | null {
+  for (const name of names) {
+    const value = read(error[name]);
+    if (value !== null) return value;
+  }
+  return null;
+}
+
 function messageOf(error: JsonObject): string {
-  const message = error.message ?? error.detail ?? error.msg ?? error.error_msg ?? error.error_message ?? error.title;
-  if (message === undefined || message === null) return '';
+  const message = first(error, [...MESSAGE_FIELDS, 'Message'], (value) => value ?? null);
+  if (message === null) return '';
   return (typeof message === 'string' ? message : asJson(message)).slice(0, LONGEST_TEXT);
 }
 
@@ -30,21 +51,18 @@ function asJson(value: unknown): string {
   }
 }
 
+/** Google's `status` is a word of gRPC beside a numeric code; anyone else's is a number. */
+const statusWord = (value: unknown): string | null =>
+  typeof value === 'string' && /^[A-Z][A-Z_]+$/.test(value) ? value : null;
+
 /** `error` may lie inside `outer`, which may carry the status or the type beside it (TGI, Ollama, FastAPI). */
 function fromObject(error: JsonObject, outer: JsonObject): StreamErrorObject {
+  const status = first(error, STATUS_FIELDS, httpStatus) ?? first(outer, STATUS_FIELDS, httpStatus);
+  const type = first(error, TYPE_FIELDS, nonEmptyString) ?? nonEmptyString(outer.error_type);
   return {
-    status: httpStatus(
-      error.code,
-      error.status,
-      error.status_code,
-      error.error_code,
-      error.http_status_code,
-      outer.code,
-      outer.status,
-      outer.http_status_code,
-    ),
-    type: nonEmptyString(error.type) ?? nonEmptyString(error.error_type) ?? nonEmptyString(outer.error_type),
-    code: word(error.code) ?? word(error.error_code),
+    status,
+    type: type ?? statusWord(error.status),
+    code: first(error, CODE_FIELDS, word),
     param: nonEmptyString(error.param),
     text: messageOf(error),
   };
@@ -77,28 +95,38 @@ export function findError(value: JsonObject): StreamErrorObject | null {
 
 /** What an error may consist of that stands in a stream as an event of its own. Content has other fields, always. */
 const BARE_ERROR_FIELDS: ReadonlySet<string> = new Set([
-  'code',
-  'detail',
-  'error_code',
-  'error_message',
-  'error_msg',
+  ...MESSAGE_FIELDS,
+  ...STATUS_FIELDS,
+  ...TYPE_FIELDS,
   'errors',
   'instance',
-  'message',
+  'ok',
   'param',
+  'path',
+  'requestId',
   'request_id',
-  'status',
-  'status_code',
-  'title',
-  'type',
+  'success',
+  'timestamp',
 ]);
+/** Fields that an error may have beside those, as long as nothing is in them. */
+const EMPTY_FIELDS: ReadonlySet<string> = new Set(['data', 'result']);
 
 const says = (value: unknown): boolean => nonEmptyString(value) !== null || (Array.isArray(value) && value.length > 0);
 
+const isErrorField = (name: string, value: JsonObject): boolean =>
+  BARE_ERROR_FIELDS.has(name) || (EMPTY_FIELDS.has(name) && value[name] === null);
+
+/** Some gateways wrap everything into `{code, msg, data}`, and say so when all is well. */
+const saysSuccess = ({ code, success, ok }: JsonObject): boolean =>
+  success === true || ok === true || (code !== undefined && code !== null && !saysTrouble(code));
+
+const isMessage = (value: JsonObject): boolean =>
+  !saysSuccess(value) && (MESSAGE_FIELDS.some((name) => says(value[name])) || says(value.errors));
+
 function isBareError(value: JsonObject): boolean {
-  if (value.type === 'ping' || !Object.keys(value).every((name) => BARE_ERROR_FIELDS.has(name))) return false;
-  const { detail, error_message: message, error_msg: shortMessage, errors } = value;
-  return [value.message, value.title, detail, message, shortMessage, errors].some(says);
+  if (value.type === 'ping') return false;
+  for (const name of Object.keys(value)) if (!isErrorField(name, value)) return false;
+  return isMessage(value);
 }
 
 /** The error that the value of a non-standard SSE field `error:` carries; text that is no JSON is its message. */
@@ -108,7 +136,18 @@ export function errorFromField(text: string): StreamErrorObject {
   return findError(value) ?? fromObject(value, {});
 }
 
+/**
+ * The error in a line of a stream that is no field of it. A server that fails in the middle may write its error object
+ * as it would have written it without a stream (Ollama's and LiteLLM's did). Null for any other line.
+ */
+export function errorFromLine(line: string): StreamErrorObject | null {
+  return line.startsWith('{') ? readErrorBody(line) : null;
+}
+
 const unwrapped = (text: string): string => /^\s*\[(.*)\]\s*$/s.exec(text)?.[1] ?? '';
+
+const isLoneMessage = (value: JsonObject): boolean =>
+  !saysSuccess(value) && MESSAGE_FIELDS.some((name) => typeof value[name] === 'string');
 
 /**
  * The error of a body that is no stream. Also takes `detail` and `message` with other fields beside them, which inside a
@@ -120,6 +159,6 @@ export function readErrorBody(text: string): StreamErrorObject | null {
   if (value === null) return null;
   const found = findError(value);
   if (found !== null) return found;
-  const lone = value.choices === undefined && (value.detail !== undefined || typeof value.message === 'string');
+  const lone = value.choices === undefined && (value.detail !== undefined || isLoneMessage(value));
   return lone ? fromObject(value, {}) : null;
 }

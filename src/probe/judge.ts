@@ -6,7 +6,7 @@ import { classifyTransport } from './classify-transport.ts';
 import type { DeadlineReason } from './deadlines.ts';
 import type { ExchangeFacts } from './exchange.ts';
 import { type FailureDetail, failure } from './failure.ts';
-import { parseObject } from './json-value.ts';
+import { isObject, parseJson } from './json-value.ts';
 import type { Failure } from './outcome.ts';
 import type { Deadlines } from './profile.ts';
 import type { ReadingResult, StreamErrorObject } from './reading.ts';
@@ -58,12 +58,24 @@ function judgeDeadline(reason: DeadlineReason, { result, setUp }: ExchangeFacts,
 // application/json and application/problem+json, but not the line by line kinds of another API.
 const COMPLETE_JSON = /[/+]json$/;
 
-/** A whole answer of one of the APIs, whatever its type is said to be. */
-function isAnswer(text: string): boolean {
-  const value = parseObject(text);
-  return (
-    value !== null && ['choices', 'message', 'content', 'output', 'generated_text', 'text'].some((key) => key in value)
-  );
+const ANSWER_FIELDS = [
+  'candidates',
+  'choices',
+  'completion',
+  'content',
+  'generated_text',
+  'message',
+  'output',
+  'response',
+  'text',
+];
+
+/** A whole answer of one of the APIs, or the beginning of one; TGI's older form has an array around it. */
+function isAnswer(text: string, type: string): boolean {
+  const value = parseJson(text);
+  if (value === undefined) return COMPLETE_JSON.test(type);
+  const object: unknown = Array.isArray(value) ? value[0] : value;
+  return isObject(object) && ANSWER_FIELDS.some((name) => name in object);
 }
 
 /** HTTP 200 with a body that is no stream: an error, one complete answer, a page, or nothing. */
@@ -72,10 +84,12 @@ function judgeAnswer(text: string, response: ErrorResponse): Failure {
   const type = mediaType(headers['content-type']);
   if (error !== null) return classifyErrorObject({ ...response, error });
   if (text.trim() === '') return failure('empty_stream', place, 'an empty body', { status });
-  if (/^\s*[[{]/.test(text) && (COMPLETE_JSON.test(type) || isAnswer(text))) {
+  const json = /^\s*[[{]/.test(text);
+  if (json && isAnswer(text, type)) {
     return failure('not_streaming', place, 'one complete answer instead of a stream', { status });
   }
-  const kind = type === 'text/html' || /^\s*</.test(text) ? 'a web page' : 'a body of another kind';
+  const page = type === 'text/html' || /^\s*</.test(text);
+  const kind = page ? 'a web page' : json ? 'JSON that is no answer' : 'a body of another kind';
   return failure('protocol_error', place, `${kind} instead of a stream`, { status });
 }
 
@@ -84,7 +98,9 @@ function judgeStream(facts: ExchangeFacts, result: ReadingResult, of: Case): Fai
   const { place } = of;
   const fault = classifyFault(place, result);
   if (fault !== null) return fault;
-  if (!result.terminal) {
+  // Where each chunk claims to be the last, only silence can tell; it did not come before the deadline.
+  const endless = result.endDoubtful && ending.kind === 'deadline';
+  if (!result.terminal || endless) {
     if (ending.kind === 'deadline') return judgeDeadline(ending.reason, facts, of);
     if (ending.kind === 'broken') return classifyTransport(place, ending.failure);
     if (ending.kind === 'encoding') return unreadable(place, ending.encoding);
@@ -107,7 +123,8 @@ const unreadable = (place: string, encoding: string): Failure =>
  *    page; when it never ended, as in 1;
  * 4. an error object in the stream, whatever came before or after it, a terminal marker included;
  * 5. a limit that was passed;
- * 6. without a terminal marker: the deadline that passed, else what broke. After a terminal marker neither matters;
+ * 6. without a terminal marker: the deadline that passed, else what broke. After a terminal marker neither matters, but
+ *    for a deadline after markers that text has followed;
  * 7. a finish reason that is none (abort, error, content filter);
  * 8. no token (no_visible_output, protocol_error, empty_stream);
  * 9. no terminal marker (truncated);

@@ -8,7 +8,7 @@ import { type Attempt, attempt, type Standing } from './attempt.ts';
 import { noExchange } from './exchange.ts';
 import { displayUrl, errorCode, failure } from './failure.ts';
 import { createLoopDelayMonitor, type LoopDelayMonitor } from './loop-delay.ts';
-import type { ProbeOutcome } from './outcome.ts';
+import type { Failure, ProbeOutcome } from './outcome.ts';
 import type { ProbeProfile, ProbeTarget } from './profile.ts';
 import { createPromptSource } from './prompt.ts';
 import { createRefusals } from './refusals.ts';
@@ -127,7 +127,7 @@ export function createProber(options: ProberOptions, dependencies: ProberDepende
       beganAt,
       refusedParameters: [...standing.refusals.refused()],
       clientCertificateExpiresAt: standing.transport.clientCertificateExpiresAt(),
-      retryAfterSeconds: (facts.status ?? 0) < 300 ? null : retryAfter(facts.headers, clock.unix()),
+      retryAfterSeconds: asksToWait(facts.status, failed) ? retryAfter(facts.headers, clock.unix()) : null,
       loopDelaySeconds,
       disturbedAfterSeconds,
     });
@@ -143,6 +143,10 @@ export function createProber(options: ProberOptions, dependencies: ProberDepende
     },
   };
 }
+
+/** Some gateways say that they have no room with HTTP 200 and an error object. */
+const asksToWait = (status: number | null, failed: Failure | null): boolean =>
+  (status ?? 0) >= 300 || failed?.side === 'capacity';
 
 /** The frames of a stack without the message, which may hold anything. */
 function stackOf(error: unknown): string {

@@ -54,8 +54,12 @@ export interface ReadingResult {
   readonly tokenChunks: number;
   readonly nonconformingEvents: number;
   readonly keepAlives: number;
+  /** Chunks with an empty text before the end: tokens that make no text, or nothing. */
+  readonly emptyChunks: number;
   readonly finishReason: string | null;
   readonly terminal: boolean;
+  /** Text has followed a marker before, so the one that came last may be none either; the API's last marker did not come. */
+  readonly endDoubtful: boolean;
   readonly error: StreamErrorObject | null;
   /**
    * A limit was passed, the body is no event stream (many lines without one field of it), or it was cut in the middle

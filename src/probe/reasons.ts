@@ -75,7 +75,7 @@ export const REASON_TABLE = {
     meaning: 'an event or the whole response exceeds its byte limit',
   },
   unauthorized: { stage: 'headers', side: 'probe', meaning: 'the key is missing or wrong (401)' },
-  forbidden: { stage: 'headers', side: 'probe', meaning: 'a policy refuses the probe (403)' },
+  forbidden: { stage: 'headers', side: 'probe', meaning: 'a policy refuses the probe (403, 451)' },
   not_found: { stage: 'headers', side: 'endpoint', meaning: 'the path or the model does not exist there (404)' },
   bad_request: {
     stage: 'headers',

@@ -25,7 +25,8 @@ export function retryAfter(headers: Readonly<Record<string, string>>, now: UnixT
   if (milliseconds !== undefined && /^\d+(\.\d+)?$/.test(milliseconds)) return clamp(Number(milliseconds) / 1000);
   const value = headers['retry-after']?.trim();
   if (value === undefined) return null;
-  if (/^\d+(\.\d+)?$/.test(value)) return clamp(Number(value));
+  // Two middle boxes may each have added one: the longer wait satisfies both.
+  if (/^\d+(\.\d+)?(\s*,\s*\d+(\.\d+)?)*$/.test(value)) return clamp(Math.max(...value.split(',').map(Number)));
   const until = unixSeconds(value);
   return until === null ? null : clamp(until - (unixSeconds(headers.date) ?? now));
 }

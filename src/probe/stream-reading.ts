@@ -1,5 +1,5 @@
 import { type MonotonicInstant, monotonicInstant } from '../units.ts';
-import { errorFromField } from './error-object.ts';
+import { errorFromField, errorFromLine } from './error-object.ts';
 import { createEventFacts, type Interpreter } from './event-facts.ts';
 import type { FinishReason } from './finish-reason.ts';
 import type { Framing, FramingHandler, FramingLimits } from './framing.ts';
@@ -41,6 +41,8 @@ export function createStreamReading(options: StreamReadingOptions): StreamReadin
   let nonconformingEvents = 0;
   let lostEvents = 0;
   let keepAlives = 0;
+  let emptyChunks = 0;
+  let endTakenBack = false;
   let foreignChoices = false;
   let foreignForm: ForeignForm | null = null;
   /** Events of which nothing belongs to this API; keep-alives in any form are none. */
@@ -67,15 +69,16 @@ export function createStreamReading(options: StreamReadingOptions): StreamReadin
 
   function onUnknownField(name: string, value: string): void {
     if (stopped()) return;
-    if (releasing && name !== 'error') {
+    // Some llama.cpp builds report failures in a field of this name, which a standard parser passes over.
+    const found = name === 'error' ? errorFromField(value) : errorFromLine(`${name}:${value}`);
+    if (releasing && found === null) {
       cut = true;
       if (events === 0) strangeEvents += 1;
       return;
     }
     facts.clear();
-    // Some llama.cpp builds report failures in a field of this name, which a standard parser passes over.
-    if (name === 'error') facts.error(errorFromField(value));
-    else facts.nonconforming(false);
+    if (found === null) facts.nonconforming(false);
+    else facts.error(found);
     account();
   }
 
@@ -107,6 +110,7 @@ export function createStreamReading(options: StreamReadingOptions): StreamReadin
     if (terminalAt === null || facts.chunkKind() !== 'text') return;
     terminalAt = null;
     finishReason = null;
+    endTakenBack = true;
   }
 
   /** True for a sure token chunk. */
@@ -114,6 +118,7 @@ export function createStreamReading(options: StreamReadingOptions): StreamReadin
     if (facts.isUnreadable) lostEvents += 1;
     const kind = facts.chunkKind();
     if (kind === null) return false;
+    if (kind === 'empty') emptyChunks += 1;
     if (facts.contentText !== '') {
       firstContentAt ??= now;
       content.add(facts.contentText);
@@ -181,8 +186,10 @@ export function createStreamReading(options: StreamReadingOptions): StreamReadin
         events,
         nonconformingEvents,
         keepAlives,
+        emptyChunks,
         finishReason,
         terminal: terminalAt !== null,
+        endDoubtful: endTakenBack && !complete,
         error,
         fault,
         foreignForm: foreignFormOf(),

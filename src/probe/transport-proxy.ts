@@ -47,7 +47,8 @@ export function proxyFor(url: URL, proxyUrl: string | null, environment: Environ
   if (value === '') return null;
   // "proxy:3128" is how the variables are often written.
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
-  if (!URL.canParse(text) || !/^https?:/i.test(text)) throw new ConnectError('configuration', { setting: 'connection.proxy_url' });
+  if (!URL.canParse(text) || !/^https?:/i.test(text))
+    throw new ConnectError('configuration', { setting: 'connection.proxy_url' });
   return new URL(text);
 }
 

@@ -59,7 +59,10 @@ export function createTlsFiles(settings: ConnectionSettings, log: Logger): TlsFi
         return current.context;
       } catch (cause) {
         if (current === null)
-          throw new ConnectError('configuration', { cause, setting: 'ca_file, cert_file or key_file of connection.tls' });
+          throw new ConnectError('configuration', {
+            cause,
+            setting: 'ca_file, cert_file or key_file of connection.tls',
+          });
         log.warn(
           { caFile, certFile, keyFile, code: errorCode(cause) },
           'TLS files cannot be used, the last good ones stay',

@@ -8,19 +8,25 @@ import { versionedUrl } from './urls.ts';
 /** A tool call counts once it has a name or arguments; an entry with an index only announces it. */
 function hasToolCall(calls: unknown): boolean {
   if (!Array.isArray(calls)) return false;
-  return calls.some((call) => isObject(call) && isObject(call.function) && isCallPart(call.function));
+  return calls.some((call) => isObject(call) && (isCallPart(call.function) || isCallPart(call.custom)));
 }
 
-const isCallPart = (part: JsonObject): boolean =>
-  (typeof part.name === 'string' && part.name !== '') || (typeof part.arguments === 'string' && part.arguments !== '');
+const isCallPart = (part: unknown): boolean =>
+  isObject(part) && [part.name, part.arguments, part.input].some((text) => nonEmptyString(text) !== null);
 
 /**
  * Newer vLLM calls it `reasoning`, SGLang, llama.cpp and older vLLM `reasoning_content`; vLLM 0.11 to 0.15 sends the
- * same text under both names. Some gateways keep Anthropic's name, `thinking`.
+ * same text under both names. Some gateways keep Anthropic's name, `thinking`; OpenRouter and MiniMax may send their
+ * `reasoning_details` alone.
  */
 function reasoningOf(delta: JsonObject): string {
   if (typeof delta.reasoning_content === 'string' && delta.reasoning_content !== '') return delta.reasoning_content;
-  return nonEmptyString(delta.reasoning) ?? nonEmptyString(delta.thinking) ?? '';
+  return nonEmptyString(delta.reasoning) ?? nonEmptyString(delta.thinking) ?? reasoningDetails(delta.reasoning_details);
+}
+
+function reasoningDetails(details: unknown): string {
+  if (!Array.isArray(details)) return '';
+  return details.map((part) => (isObject(part) ? (nonEmptyString(part.text ?? part.summary) ?? '') : '')).join('');
 }
 
 /** Mistral sends the content of its reasoning models in parts. */
@@ -29,6 +35,7 @@ function readParts(meaning: EventMeaning, parts: readonly unknown[]): void {
     if (!isObject(part)) continue;
     if (typeof part.text === 'string') meaning.content(part.text);
     else if (Array.isArray(part.thinking)) readThinking(meaning, part.thinking);
+    else if (typeof part.thinking === 'string') meaning.reasoning(part.thinking);
   }
 }
 
@@ -49,10 +56,11 @@ export function readChatDelta(meaning: EventMeaning, choice: JsonObject): void {
     readForeign(meaning, choice);
     return;
   }
-  const content = delta.content ?? delta.refusal;
+  // A refusal is what the reader sees, and stands beside a content that is null or empty.
+  const content = nonEmptyString(delta.refusal) ?? delta.content;
   const reasoning = reasoningOf(delta);
   if (reasoning !== '') meaning.reasoning(reasoning);
-  if (hasToolCall(delta.tool_calls) || (isObject(delta.function_call) && isCallPart(delta.function_call))) {
+  if (hasToolCall(delta.tool_calls) || isCallPart(delta.function_call)) {
     meaning.toolCall();
   }
   if (Array.isArray(content)) readParts(meaning, content);

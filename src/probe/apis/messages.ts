@@ -19,7 +19,8 @@ function readDelta(meaning: EventMeaning, delta: unknown): void {
 
 function readBlockStart(meaning: EventMeaning, block: unknown): void {
   if (!isObject(block)) return;
-  if (block.type === 'tool_use') meaning.toolCall();
+  // Also server_tool_use and mcp_tool_use.
+  if (typeof block.type === 'string' && block.type.endsWith('tool_use')) meaning.toolCall();
   else if (typeof block.text === 'string' && block.text !== '') meaning.content(block.text);
   else if (typeof block.thinking === 'string' && block.thinking !== '') meaning.reasoning(block.thinking);
 }

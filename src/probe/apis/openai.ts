@@ -1,3 +1,4 @@
+import { findError } from '../error-object.ts';
 import type { EventMeaning } from '../event-facts.ts';
 import { readFinishReason } from '../finish-reason.ts';
 import { isObject, type JsonObject } from '../json-value.ts';
@@ -68,12 +69,20 @@ function firstChoice(meaning: EventMeaning, choices: readonly unknown[]): JsonOb
 /** Reads the generated part of a choice. */
 export type DeltaReader = (meaning: EventMeaning, choice: JsonObject) => void;
 
+/** OpenRouter writes what its provider said into the choice that failed. */
+function readChoiceError(meaning: EventMeaning, { error }: JsonObject): void {
+  if (error === undefined || error === null) return;
+  const found = findError({ error });
+  if (found !== null) meaning.error(found);
+}
+
 function readChunk(meaning: EventMeaning, chunk: JsonObject, readDelta: DeltaReader): void {
   let usage = readUsage(chunk.usage);
   if (Array.isArray(chunk.choices)) {
     const choice = firstChoice(meaning, chunk.choices);
     if (choice !== null) {
       readDelta(meaning, choice);
+      readChoiceError(meaning, choice);
       usage ??= readUsage(choice.usage);
       const reason = readFinishReason(choice.finish_reason);
       if (reason !== null) meaning.finish(reason);

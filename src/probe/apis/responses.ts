@@ -5,7 +5,7 @@ import { isObject, type JsonObject, nonEmptyString } from '../json-value.ts';
 import { readUsage } from '../usage.ts';
 import type { ApiDialect } from './api.ts';
 import { mergeBody, unlessRefused } from './body.ts';
-import { sseReading } from './event-reading.ts';
+import { type ReadObject, sseReading } from './event-reading.ts';
 import { bearer, SSE_TYPES } from './openai.ts';
 import { versionedUrl } from './urls.ts';
 
@@ -23,10 +23,11 @@ const DELTAS: ReadonlyMap<string, ReadDelta> = new Map([
   ['response.reasoning_text.delta', reasoning],
   ['response.reasoning_summary_text.delta', reasoning],
   ['response.reasoning.delta', reasoning],
-  ['response.function_call_arguments.delta', toolCall],
-  ['response.custom_tool_call_input.delta', toolCall],
-  ['response.mcp_call_arguments.delta', toolCall],
 ]);
+
+/** Arguments, code, patches, commands: whatever else the model writes piece by piece is the input of a tool. */
+const deltaOf = (type: string): ReadDelta | undefined =>
+  DELTAS.get(type) ?? (type.startsWith('response.') && type.endsWith('.delta') ? toolCall : undefined);
 
 function readEnd(meaning: EventMeaning, type: string, response: JsonObject): void {
   const usage = readUsage(response.usage);
@@ -48,13 +49,34 @@ const ENDS: ReadonlySet<string> = new Set([
   'response.cancelled',
 ]);
 
+/** Whether a response that is over holds visible text. */
+function hasText({ output }: JsonObject): boolean {
+  if (!Array.isArray(output)) return false;
+  return output.some(
+    (item) =>
+      isObject(item) &&
+      Array.isArray(item.content) &&
+      item.content.some((part) => isObject(part) && nonEmptyString(part.text) !== null),
+  );
+}
+
 /** The type is in the data and in the name of the event; some gateways keep only one of the two. */
-function readEvent(meaning: EventMeaning, event: JsonObject, name: string | undefined): void {
-  const type = nonEmptyString(event.type) ?? name;
-  const readDelta = type === undefined ? undefined : DELTAS.get(type);
-  if (type === undefined) meaning.nonconforming(false);
-  else if (readDelta !== undefined) readText(meaning, event.delta, readDelta);
-  else if (ENDS.has(type)) readLast(meaning, type, isObject(event.response) ? event.response : {});
+function createReader(): ReadObject {
+  let deltas = false;
+  return (meaning, event, name) => {
+    const type = nonEmptyString(event.type) ?? name;
+    const readDelta = type === undefined ? undefined : deltaOf(type);
+    if (type === undefined) meaning.nonconforming(false);
+    else if (readDelta !== undefined) {
+      deltas = true;
+      readText(meaning, event.delta, readDelta);
+    } else if (ENDS.has(type)) {
+      const response = isObject(event.response) ? event.response : {};
+      // A gateway that only pretends to stream: the events are there, the text comes with the last one.
+      if (!deltas && hasText(response)) meaning.foreignForm('complete_answer');
+      readLast(meaning, type, response);
+    }
+  };
 }
 
 function readText(meaning: EventMeaning, delta: unknown, readDelta: ReadDelta): void {
@@ -87,6 +109,6 @@ export const responses: ApiDialect = {
       extraBody,
     ),
   optionalParameters: ['ignore_eos', 'temperature'],
-  createReading: sseReading(() => readEvent),
+  createReading: sseReading(createReader),
   readErrorBody,
 };

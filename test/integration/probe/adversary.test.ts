@@ -43,6 +43,13 @@ describe('a server that lies about what it sends', () => {
       detail: { error_status: 503 },
     },
     {
+      id: 'no room, as 200',
+      title: 'a wait that an error under HTTP 200 asks for is heard',
+      steps: respond(200, { ...JSON_TYPE, 'Retry-After': '7' }, '{"error":{"message":"x","code":429}}'),
+      verdict: 'rate_limited',
+      outcome: { retryAfterSeconds: seconds(7) },
+    },
+    {
       id: 'error, then lost',
       title: 'an error object that is whole counts, although the connection broke after it',
       steps: [
@@ -86,10 +93,10 @@ describe('a server that lies about what it sends', () => {
     },
     {
       id: 'ends for ever',
-      title: 'chunks that all claim to be the last meet the deadline of the whole probe, and are good',
+      title: 'chunks that all claim to be the last meet the deadline of the whole probe',
       steps: openStream(Array.from({ length: 60 }, (_, index) => [index * 10, finished('x')] as const)),
       profile: { deadlines: { totalSeconds: seconds(0.3) } },
-      verdict: 'good',
+      verdict: 'total_timeout',
       also: (outcome) => expect(outcome.durationSeconds).toBeLessThan(0.6),
     },
     {

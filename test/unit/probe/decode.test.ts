@@ -1,4 +1,4 @@
-import { brotliCompressSync, constants, createGzip, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { createDecoder } from '../../../src/probe/decode.ts';
 import { type MonotonicInstant, monotonicInstant } from '../../../src/units.ts';
@@ -60,6 +60,7 @@ describe('the encoding of a body', () => {
     ['x-gzip', gzipSync('hello')],
     ['GZIP', gzipSync('hello')],
     ['deflate', deflateSync('hello')],
+    ['deflate', deflateRawSync('hello')],
     ['br', brotliCompressSync('hello')],
   ])('%s is taken off, cut anywhere', async (encoding, bytes) => {
     for (let cut = 0; cut <= bytes.length; cut += 5) {

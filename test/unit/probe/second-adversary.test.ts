@@ -1,0 +1,414 @@
+import { describe, expect, test } from 'vitest';
+import { checkEmptiness, checkExpectation } from '../../../src/probe/expectation.ts';
+import type { ApiName } from '../../../src/probe/outcome.ts';
+import type { Expectation } from '../../../src/probe/profile.ts';
+import type { ReadingResult } from '../../../src/probe/reading.ts';
+import type { FailureReason } from '../../../src/probe/reasons.ts';
+import { retryAfter } from '../../../src/probe/retry-after.ts';
+import { unixTime } from '../../../src/units.ts';
+import { C, D, F, token, U } from '../../support/stream-text.ts';
+import { verdictOn } from './verdict.ts';
+
+const data = (object: unknown): string => `data: ${JSON.stringify(object)}\n\n`;
+const choice = (fields: object): string => data({ choices: [{ index: 0, finish_reason: null, ...fields }] });
+const AB = token('A') + token('B');
+const END = F('stop') + U(9, 2) + D;
+const JSON_TYPE = { 'content-type': 'application/json' };
+const openai = (message: string, more: object = {}): object => ({ error: { message, type: null, ...more } });
+
+interface Refusal {
+  readonly title: string;
+  readonly status: number;
+  readonly body: object | string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly reason: FailureReason;
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+const REFUSALS: readonly Refusal[] = [
+  // A model or an adapter that is not there, where the gateway thinks that a bad request.
+  {
+    title: 'LiteLLM without the model',
+    status: 400,
+    body: openai('/chat/completions: Invalid model name passed in model=foo. Call `/v1/models`', { code: '400' }),
+    reason: 'not_found',
+  },
+  {
+    title: 'OpenRouter without the model',
+    status: 400,
+    body: openai('a/x-7 is not a valid model ID'),
+    reason: 'not_found',
+  },
+  {
+    title: "vLLM's router without the model",
+    status: 400,
+    body: { error: 'Model acme/llama-3.1-8b not found or vLLM engine is sleeping.' },
+    reason: 'not_found',
+  },
+  { title: 'Triton without the model', status: 400, body: { detail: 'Unknown model: m' }, reason: 'not_found' },
+  {
+    title: 'SGLang without the adapter',
+    status: 400,
+    body: { object: 'error', message: 'The following requested LoRA adapters are not loaded: sql', code: 400 },
+    reason: 'not_found',
+  },
+  {
+    title: 'a refusal that only mentions the model',
+    status: 400,
+    body: openai("This model's tokenizer has no chat template"),
+    reason: 'bad_request',
+  },
+  // Words of the same kind in the spelling of each vendor.
+  {
+    title: 'a spent quota of Moonshot',
+    status: 429,
+    body: openai('x', { type: 'exceeded_current_quota_error' }),
+    reason: 'quota_exhausted',
+  },
+  { title: 'arrears at DashScope', status: 400, body: { code: 'Arrearage', message: 'x' }, reason: 'quota_exhausted' },
+  {
+    title: 'a rate of DashScope',
+    status: 400,
+    body: { code: 'Throttling.RateQuota', message: 'x' },
+    reason: 'rate_limited',
+  },
+  {
+    title: 'an overload of Moonshot',
+    status: 429,
+    body: openai('x', { type: 'engine_overloaded_error' }),
+    reason: 'overloaded',
+  },
+  {
+    title: 'an inspection of DashScope',
+    status: 400,
+    body: openai('x', { code: 'data_inspection_failed' }),
+    reason: 'content_filtered',
+  },
+  {
+    title: 'a rate of AWS in the body',
+    status: 400,
+    body: { __type: 'com.amazon.coral.availability#ThrottlingException', message: 'x' },
+    reason: 'rate_limited',
+  },
+  {
+    title: 'a model of Bedrock that loads, in the header',
+    status: 429,
+    body: { message: 'x' },
+    headers: { ...JSON_TYPE, 'x-amzn-errortype': 'ModelNotReadyException:http://internal.example/' },
+    reason: 'starting',
+  },
+  {
+    title: 'a bad credential, which is no credit',
+    status: 401,
+    body: openai('x', { code: 'invalid_credentials' }),
+    reason: 'unauthorized',
+  },
+  // Gateways that stand alone.
+  {
+    title: 'LiteLLM whose engine is gone',
+    status: 500,
+    body: openai('litellm.InternalServerError: OpenAIException - Connection error..', { code: '500' }),
+    reason: 'bad_gateway',
+  },
+  {
+    title: 'a proxy in Python whose engine is gone',
+    status: 500,
+    body: 'Cannot connect to host decode-0:8000 ssl:default',
+    reason: 'bad_gateway',
+  },
+  {
+    title: 'a proxy in Go whose engine is gone',
+    status: 503,
+    body: 'dial tcp 10.0.0.7:8000: connect: connection refused',
+    reason: 'bad_gateway',
+  },
+  {
+    title: 'Dynamo without a worker',
+    status: 500,
+    body: { message: 'Failed to generate: no responders', code: 500 },
+    reason: 'no_upstream',
+  },
+  {
+    title: 'the inference gateway without a pod',
+    status: 503,
+    body: 'failed to find candidate pods for serving the request',
+    reason: 'no_upstream',
+  },
+  {
+    title: 'Linkerd without an endpoint',
+    status: 503,
+    body: '',
+    headers: { 'l5d-proxy-error': 'logical service 10.1.1.1:80: service in fail-fast' },
+    reason: 'no_upstream',
+  },
+  {
+    title: 'Kong that cannot resolve',
+    status: 503,
+    body: { message: 'name resolution failed' },
+    reason: 'bad_gateway',
+    detail: { upstream_dns: true },
+  },
+  {
+    title: 'an engine that broke',
+    status: 500,
+    body: openai('EngineCore encountered an issue'),
+    reason: 'server_error',
+  },
+  { title: 'a refusal for legal reasons', status: 451, body: '', reason: 'forbidden' },
+  {
+    title: 'TGI with a prompt that is too long',
+    status: 422,
+    body: {
+      error: 'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096',
+      error_type: 'validation',
+    },
+    reason: 'bad_request',
+    detail: { refused_for: 'prompt_too_long' },
+  },
+];
+
+describe('a refusal in the words of a gateway', () => {
+  test.each(REFUSALS)('$title ($status) is $reason', ({ status, body, headers = JSON_TYPE, reason, detail = {} }) => {
+    const { failure } = verdictOn({ status, headers, body: typeof body === 'string' ? body : JSON.stringify(body) });
+    expect(failure?.reason).toBe(reason);
+    expect(failure?.detail).toMatchObject(detail);
+  });
+});
+
+interface Stream {
+  readonly title: string;
+  readonly api?: ApiName;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly verdict: FailureReason | 'good';
+  readonly result?: Partial<ReadingResult>;
+}
+
+const failedChoice = (error: object): string => choice({ delta: { content: '' }, finish_reason: 'error', error });
+const summary = (fields: object): string =>
+  data({
+    type: 'response.completed',
+    response: { status: 'completed', usage: { input_tokens: 9, output_tokens: 2 }, ...fields },
+  });
+
+const ERRORS: readonly Stream[] = [
+  {
+    title: 'an error inside the choice, with its code',
+    body: AB + failedChoice({ code: 502, message: 'x' }) + D,
+    verdict: 'bad_gateway',
+  },
+  {
+    title: 'a rate limit inside the choice',
+    body: failedChoice({ code: 429, message: 'x' }) + D,
+    verdict: 'rate_limited',
+  },
+  {
+    title: 'an error of NestJS before [DONE]',
+    body: AB + data({ statusCode: 503, message: 'x' }) + D,
+    verdict: 'overloaded',
+  },
+  {
+    title: "grpc-gateway's error",
+    body: AB + data({ error: { grpc_code: 14, http_code: 503, message: 'x' } }),
+    verdict: 'overloaded',
+  },
+  {
+    title: "Google's word without a number",
+    body: data({ error: { status: 'RESOURCE_EXHAUSTED' } }),
+    verdict: 'rate_limited',
+  },
+  {
+    title: 'a model that loads, without a code',
+    body: data({ error: { message: 'Loading model', type: 'unavailable_error' } }),
+    verdict: 'starting',
+  },
+  {
+    title: 'a code of its own and a message',
+    body: data({ code: 40001, msg: 'x', data: null, success: false }) + D,
+    verdict: 'stream_error',
+  },
+  {
+    title: 'a code of its own that says that all is well',
+    body: data({ code: 0, msg: 'ok', data: null }) + AB + END,
+    verdict: 'good',
+  },
+  {
+    title: 'a bare error object as a line, between tokens and [DONE]',
+    body: `${AB}{"error":{"message":"x","code":500}}\n\n${D}`,
+    verdict: 'stream_error',
+  },
+  {
+    title: 'a bare error object as a last line without end',
+    body: `${AB}{"error":{"message":"x","code":503}}`,
+    verdict: 'overloaded',
+  },
+  {
+    title: 'a bare error object after a comment',
+    body: ': keep-alive\n\n{"error":{"message":"x","code":503}}\n',
+    verdict: 'overloaded',
+  },
+  {
+    title: 'another object as a line',
+    body: `${AB}{"took_ms":7}\n\n${END}`,
+    verdict: 'good',
+    result: { nonconformingEvents: 1 },
+  },
+  {
+    title: 'a code and a message for a body',
+    headers: JSON_TYPE,
+    body: '{"code":40001,"msg":"x","data":null}',
+    verdict: 'stream_error',
+  },
+];
+
+const FORMS: readonly Stream[] = [
+  { title: 'a list', headers: JSON_TYPE, body: '{"object":"list","data":[]}', verdict: 'protocol_error' },
+  { title: 'a status', headers: JSON_TYPE, body: '{"status":"ok"}', verdict: 'protocol_error' },
+  { title: "TGI's older whole answer", headers: JSON_TYPE, body: '[{"generated_text":"A"}]', verdict: 'not_streaming' },
+  {
+    title: 'the beginning of a whole answer',
+    headers: JSON_TYPE,
+    body: '{"object":"chat.comple',
+    verdict: 'not_streaming',
+  },
+  {
+    title: 'events around a whole response',
+    api: 'responses',
+    body:
+      data({ type: 'response.created', response: {} }) +
+      summary({ output: [{ type: 'message', content: [{ text: 'A B' }] }] }),
+    verdict: 'not_streaming',
+  },
+  {
+    title: 'a response that repeats its text at the end',
+    api: 'responses',
+    body:
+      data({ type: 'response.output_text.delta', delta: 'A' }) +
+      summary({ output: [{ type: 'message', content: [{ text: 'A' }] }] }),
+    verdict: 'good',
+    result: { nonconformingEvents: 0, outputTokens: 2 },
+  },
+];
+
+const CHANNELS: readonly Stream[] = [
+  {
+    title: 'a refusal beside an empty content',
+    body: choice({ delta: { content: '', refusal: 'No' } }) + F('stop') + D,
+    verdict: 'good',
+    result: { tokenChunks: 1, text: 'No' },
+  },
+  {
+    title: 'a custom tool call',
+    body: choice({ delta: { tool_calls: [{ index: 0, custom: { name: 'f', input: '' } }] } }) + F('tool_calls') + D,
+    verdict: 'good',
+    result: { firstContentAt: null },
+  },
+  {
+    title: 'reasoning details alone',
+    body: C({ content: '', reasoning_details: [{ text: 'hm' }] }) + token('A') + F('stop') + D,
+    verdict: 'good',
+    result: { tokenChunks: 2 },
+  },
+  {
+    title: 'reasoning details beside reasoning',
+    body: C({ reasoning: 'hm', reasoning_details: [{ text: 'hm' }] }) + F('stop') + D,
+    verdict: 'good',
+    result: { text: 'hm' },
+  },
+  {
+    title: 'a thinking part as text',
+    body: C({ content: [{ type: 'thinking', thinking: 'hm' }] }) + token('A') + F('stop') + D,
+    verdict: 'good',
+    result: { tokenChunks: 2 },
+  },
+  {
+    title: 'the code of a tool',
+    api: 'responses',
+    body: data({ type: 'response.code_interpreter_call_code.delta', delta: 'x=1' }) + summary({}),
+    verdict: 'good',
+    result: { firstContentAt: null },
+  },
+  {
+    title: 'a tool of the server',
+    api: 'messages',
+    body:
+      data({ type: 'content_block_start', content_block: { type: 'server_tool_use' } }) +
+      data({ type: 'message_stop' }),
+    verdict: 'good',
+  },
+];
+
+describe.each([
+  ['an error in the form of a gateway', ERRORS],
+  ['a body in another form', FORMS],
+  ['a channel of another name', CHANNELS],
+])('%s', (_, streams) => {
+  test.each(streams)('$title is $verdict', ({ verdict, result, ...answer }) => {
+    const { reason, facts } = verdictOn(answer);
+    expect(reason).toBe(verdict);
+    if (result !== undefined) expect(facts.result).toMatchObject(result);
+  });
+});
+
+describe('chunks that all claim to be the last', () => {
+  const total = { kind: 'deadline', reason: 'total_timeout' } as const;
+  const last = (text: string): string => choice({ delta: { content: text }, finish_reason: 'stop' });
+
+  test('are no end when the deadline of the whole probe comes before silence', () => {
+    expect(verdictOn({ body: last('A') + last('B'), ending: total }).reason).toBe('total_timeout');
+  });
+
+  test('are one with [DONE], or when silence came', () => {
+    expect(verdictOn({ body: last('A') + last('B') + D, ending: total }).reason).toBe('good');
+    expect(verdictOn({ body: last('A') + last('B'), ending: { kind: 'graced' } }).reason).toBe('good');
+  });
+
+  test('take nothing from an end that came once', () => {
+    expect(verdictOn({ body: AB + F('stop'), ending: total }).reason).toBe('good');
+  });
+});
+
+describe('what a profile expects', () => {
+  const nothing: Expectation = { minTokens: null, pattern: null, answer: null, detectDegenerate: false };
+  const read = (body: string, api: ApiName = 'chat'): ReadingResult => {
+    const { result } = verdictOn({ body, api }).facts;
+    if (result === null) throw new Error('no stream');
+    return result;
+  };
+  const empties = (count: number, usage: string): ReadingResult =>
+    read(choice({ delta: { content: '' } }).repeat(count) + F('length') + usage + D);
+  const detect = { ...nothing, detectDegenerate: true };
+
+  test('tokens that are sent and counted, and make no text, are garbage', () => {
+    expect(checkEmptiness(detect, empties(16, U(9, 16)))).toMatchObject({
+      reason: 'degenerate_output',
+      detail: { kind: 'empty' },
+    });
+  });
+
+  test.each([
+    ['few', empties(7, U(9, 7))],
+    ['not counted', empties(16, '')],
+    ['counted as reasoning', empties(16, U(9, 16, { completion_tokens_details: { reasoning_tokens: 16 } }))],
+    ['counted and not sent', empties(1, U(9, 16))],
+  ])('tokens without text are no garbage when they are %s', (_, result) => {
+    expect(checkEmptiness(detect, result)).toBeNull();
+  });
+
+  test('garbage of no text is found only where it is looked for', () => {
+    expect(checkEmptiness(nothing, empties(16, U(9, 16)))).toBeNull();
+  });
+
+  test('reasoning does not stand for the answer', () => {
+    const thinks = (end: string): ReadingResult => read(C({ reasoning: '2+2=4' }) + F(end) + U(9, 5) + D);
+    for (const wanted of [{ pattern: /4/ }, { answer: '2+2=4' }]) {
+      expect(checkExpectation({ ...nothing, ...wanted }, thinks('length'))?.reason).toBe('no_visible_output');
+      expect(checkExpectation({ ...nothing, ...wanted }, thinks('stop'))?.reason).toBe('expectation_failed');
+    }
+    expect(checkExpectation({ ...nothing, minTokens: 5 }, thinks('length'))).toBeNull();
+  });
+});
+
+test('of two waits that middle boxes have added the longer one counts', () => {
+  expect(retryAfter({ 'retry-after': '7, 120' }, unixTime(0))).toBe(120);
+});
