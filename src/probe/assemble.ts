@@ -37,46 +37,37 @@ function timelineOf(result: ReadingResult | null, requestAt: MonotonicInstant | 
 const fellBack = (headers: Readonly<Record<string, string>>): boolean =>
   Number(headers['x-litellm-attempted-fallbacks'] ?? 0) > 0;
 
-function measure(facts: ExchangeFacts, frame: ProbeFrame): Omit<ProbeMeasurement, keyof ReadingPart> {
-  const { loopDelaySeconds, disturbedAfterSeconds, ...named } = frame;
-  const { connection, requestAt, ending, result } = facts;
-  const ttft = since(requestAt, result?.firstTokenAt) ?? 0;
+/**
+ * Puts the outcome of one probe together. What it is made of must not change afterwards: the outcome is immutable.
+ * Field by field: spreads of this many make objects of no fixed shape, at many times the cost.
+ */
+export function assemble(facts: ExchangeFacts, failure: Failure | null, frame: ProbeFrame): ProbeOutcome {
+  const { result, connection, requestAt, endedAt, ending } = facts;
+  const { loopDelaySeconds } = frame;
+  const gapsSeconds = result?.gapsSeconds ?? [];
+  const ttftSeconds = since(requestAt, result?.firstTokenAt);
+  const complete = failure === null || (result?.terminal ?? false);
   const failed = ending.kind === 'broken' ? ending.failure.certificateExpiresAt : null;
-  return {
-    ...named,
+  const measurement: ProbeMeasurement = {
+    id: frame.id,
+    target: frame.target,
+    model: frame.model,
+    profile: frame.profile,
+    api: frame.api,
+    startedAt: frame.startedAt,
+    beganAt: frame.beganAt,
     requestAt,
-    endedAt: facts.endedAt,
+    endedAt,
     httpStatus: facts.status,
     connection: connection === null ? null : connection.reused ? 'reused' : 'fresh',
     phases: phasesOf(facts),
-    disturbed: loopDelaySeconds > Math.max(disturbedAfterSeconds, DISTURBED_SHARE * ttft),
-    eventLoopDelaySeconds: loopDelaySeconds,
-    fallback: fellBack(facts.headers),
-    compressed: facts.compressed,
-    retriedStaleConnection: connection?.retriedStale ?? false,
-    certificateExpiresAt: connection?.certificateExpiresAt ?? failed,
-  };
-}
-
-/** The part of the measurement that comes out of the body. */
-type ReadingPart = ReturnType<typeof read>;
-
-function read(
-  result: ReadingResult | null,
-  requestAt: MonotonicInstant | null,
-  endedAt: MonotonicInstant,
-  good: boolean,
-) {
-  const gapsSeconds = result?.gapsSeconds ?? [];
-  return {
     ttfeSeconds: since(requestAt, result?.firstEventAt),
-    ttftSeconds: since(requestAt, result?.firstTokenAt),
+    ttftSeconds,
     ttfcSeconds: since(requestAt, result?.firstContentAt),
     tpotSeconds: result?.tpotSeconds ?? null,
     gapsSeconds,
-    longestGapSeconds:
-      gapsSeconds.length === 0 ? null : seconds(gapsSeconds.reduce((longest, gap) => Math.max(longest, gap), 0)),
-    durationSeconds: since(requestAt, good ? (result?.terminalAt ?? endedAt) : endedAt),
+    longestGapSeconds: longest(gapsSeconds),
+    durationSeconds: since(requestAt, complete ? (result?.terminalAt ?? endedAt) : endedAt),
     outputTokens: result?.outputTokens ?? null,
     firstChunkTokens: result?.firstChunkTokens ?? null,
     tokenSource: result?.tokenSource ?? null,
@@ -89,18 +80,24 @@ function read(
     finishReason: result?.finishReason ?? null,
     terminal: result?.terminal ?? false,
     buffered: result?.buffered ?? false,
+    disturbed: loopDelaySeconds > Math.max(frame.disturbedAfterSeconds, DISTURBED_SHARE * (ttftSeconds ?? 0)),
+    eventLoopDelaySeconds: loopDelaySeconds,
+    fallback: fellBack(facts.headers),
+    compressed: facts.compressed,
+    retriedStaleConnection: connection?.retriedStale ?? false,
+    refusedParameters: frame.refusedParameters,
+    retryAfterSeconds: frame.retryAfterSeconds,
+    certificateExpiresAt: connection?.certificateExpiresAt ?? failed,
+    clientCertificateExpiresAt: frame.clientCertificateExpiresAt,
     outputHash: result?.textHash ?? null,
     timeline: timelineOf(result, requestAt),
   };
+  return failure === null ? { ...measurement, outcome: 'good' } : { ...measurement, outcome: 'failed', failure };
 }
 
-/** Puts the outcome of one probe together. What it is made of must not change afterwards: the outcome is immutable. */
-export function assemble(facts: ExchangeFacts, failure: Failure | null, frame: ProbeFrame): ProbeOutcome {
-  const { result } = facts;
-  const terminalKnown = result?.terminal ?? false;
-  const measurement: ProbeMeasurement = {
-    ...measure(facts, frame),
-    ...read(result, facts.requestAt, facts.endedAt, failure === null || terminalKnown),
-  };
-  return failure === null ? { ...measurement, outcome: 'good' } : { ...measurement, outcome: 'failed', failure };
+function longest(gapsSeconds: readonly Seconds[]): Seconds | null {
+  if (gapsSeconds.length === 0) return null;
+  let most = 0;
+  for (const gap of gapsSeconds) if (gap > most) most = gap;
+  return seconds(most);
 }

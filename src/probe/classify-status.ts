@@ -78,9 +78,9 @@ export const namesUpstreamDns = (status: number, text: string): boolean =>
 export function reasonOfStatus(status: number, hints: StatusHints): FailureReason {
   if (status === 503) return unavailable(hints);
   if (status === 500) return internalError(hints);
+  // LiteLLM with every deployment in its cool-down, or down.
+  if ((status === 400 || status === 429) && NO_UPSTREAM.test(hints.text)) return 'no_upstream';
   if ((status === 400 || status === 422) && MODEL_MISSING.test(hints.text)) return 'not_found';
-  // LiteLLM with every deployment in its cool-down.
-  if (status === 429 && NO_UPSTREAM.test(hints.text)) return 'no_upstream';
   const known = BY_STATUS.get(status);
   if (known !== undefined) return known;
   if (status >= 500) return 'server_error';

@@ -36,10 +36,26 @@ const DECODERS: ReadonlyMap<string, (first: Uint8Array) => Transform> = new Map<
   ['br', () => createBrotliDecompress(BROTLI)],
 ]);
 
+/** No coding, or words of other headers that land here by mistake; clients pass such a body through as it is. */
+const PLAIN: ReadonlySet<string> = new Set([
+  '',
+  'identity',
+  'none',
+  'utf-8',
+  'utf8',
+  'binary',
+  'chunked',
+  'aws-chunked',
+]);
+
+const nameOf = (encoding: string | undefined): string => encoding?.trim().toLowerCase() ?? '';
+
+export const isCompressed = (encoding: string | undefined): boolean => !PLAIN.has(nameOf(encoding));
+
 /** Null: an encoding that we cannot read. Identity was asked for, so anything else is the server's own idea. */
 export function createDecoder(encoding: string | undefined, sink: DecodedSink): BodyDecoder | null {
-  const name = encoding?.trim().toLowerCase() ?? '';
-  if (name === '' || name === 'identity') return { push: sink.data, end: sink.ended, destroy: () => {} };
+  const name = nameOf(encoding);
+  if (PLAIN.has(name)) return { push: sink.data, end: sink.ended, destroy: () => {} };
   const create = DECODERS.get(name);
   return create === undefined ? null : decodeLate(create, sink);
 }

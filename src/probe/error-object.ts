@@ -87,9 +87,18 @@ const fromText = (text: string, outer: JsonObject): StreamErrorObject => ({
  */
 export function findError(value: JsonObject): StreamErrorObject | null {
   const nested = value.error;
-  if (isObject(nested) && Object.values(nested).some(saysTrouble)) return fromObject(nested, value);
+  if (isObject(nested)) return Object.values(nested).some(saysTrouble) ? fromObject(nested, value) : flatError(value);
   if (typeof nested === 'string' && nested !== '') return fromText(nested, value);
-  const flat = value.object === 'error' || value.type === 'error' || isBareError(value);
+  if (Array.isArray(nested) && nested.length > 0) return fromObject(isObject(nested[0]) ? nested[0] : {}, value);
+  // A flag, or a number that is the code.
+  if (saysTrouble(nested)) return fromObject({ error_code: nested, ...value }, {});
+  return flatError(value);
+}
+
+/** FastChat says it in a code beside the text, which then is no answer. */
+function flatError(value: JsonObject): StreamErrorObject | null {
+  const flat =
+    value.object === 'error' || value.type === 'error' || saysTrouble(value.error_code) || isBareError(value);
   return flat ? fromObject(value, {}) : null;
 }
 
@@ -135,6 +144,13 @@ export function errorFromField(text: string): StreamErrorObject {
   if (value === null) return fromText(text, {});
   return findError(value) ?? fromObject(value, {});
 }
+
+const SAYS_ERROR =
+  /^"?(?:\[?error\b|internal server error|bad gateway|service unavailable|gateway time-?out|traceback \()/i;
+
+/** The error of an event whose data is plain words. Null when they do not begin like an error. */
+export const errorFromWords = (text: string): StreamErrorObject | null =>
+  SAYS_ERROR.test(text) ? fromText(text, {}) : null;
 
 /**
  * The error in a line of a stream that is no field of it. A server that fails in the middle may write its error object

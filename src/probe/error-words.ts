@@ -32,6 +32,18 @@ const INSTEAD_OF_STATUS: readonly (readonly [RegExp, number])[] = [
   [/timeout|timedout|deadlineexceeded/, 504],
 ];
 
+/** A whole error may be no more than the phrase of a status. */
+const PHRASES: readonly (readonly [RegExp, number])[] = [
+  [/^unauthorized$/, 401],
+  [/^forbidden$/, 403],
+  [/^notfound$/, 404],
+  [/^toomanyrequests$/, 429],
+  [/^badrequest$/, 400],
+  [/^serviceunavailable$/, 503],
+  [/^badgateway$/, 502],
+  [/^gatewaytimeout$/, 504],
+];
+
 /** AWS writes a name space before its words, and an address behind them. */
 const essence = (word: string): string =>
   word
@@ -57,4 +69,4 @@ export const strongReason = (error: StreamErrorObject | null, header?: string): 
 
 /** The status that the words of an error stand for, in the absence of one. */
 export const impliedStatus = (error: StreamErrorObject): number | null =>
-  lookUp(INSTEAD_OF_STATUS, [error.type, error.code]);
+  lookUp(INSTEAD_OF_STATUS, [error.type, error.code]) ?? lookUp(PHRASES, [error.text]);

@@ -56,84 +56,98 @@ export interface EventFacts extends EventMeaning {
   chunkKind(): ChunkKind | null;
 }
 
-export function createEventFacts(): EventFacts {
-  const facts: EventFacts = {
-    contentText: '',
-    reasoningText: '',
-    hasEmpty: false,
-    hasToolCall: false,
-    usageFound: null,
-    countedTokens: null,
-    finishReason: null,
-    isDone: false,
-    errorFound: null,
-    isPing: false,
-    isNonconforming: false,
-    isUnreadable: false,
-    isForeign: false,
-    foreignFormFound: null,
-    clear() {
-      facts.contentText = '';
-      facts.reasoningText = '';
-      facts.hasEmpty = false;
-      facts.hasToolCall = false;
-      facts.usageFound = null;
-      facts.countedTokens = null;
-      facts.finishReason = null;
-      facts.isDone = false;
-      facts.errorFound = null;
-      facts.isPing = false;
-      facts.isNonconforming = false;
-      facts.isUnreadable = false;
-      facts.isForeign = false;
-      facts.foreignFormFound = null;
-    },
-    chunkKind() {
-      if (facts.contentText !== '' || facts.reasoningText !== '' || facts.hasToolCall) return 'text';
-      if (facts.hasEmpty) return 'empty';
-      return facts.finishReason === null ? null : 'bare';
-    },
-    content(text) {
-      if (text === '') facts.hasEmpty = true;
-      else facts.contentText += text;
-    },
-    reasoning(text) {
-      facts.reasoningText += text;
-    },
-    toolCall() {
-      facts.hasToolCall = true;
-    },
-    usage(usage) {
-      facts.usageFound = usage;
-      facts.countedTokens ??= usage.completionTokens;
-    },
-    counted(outputTokens) {
-      facts.countedTokens = outputTokens;
-    },
-    finish(reason) {
-      facts.finishReason ??= reason;
-    },
-    done() {
-      facts.isDone = true;
-    },
-    error(error) {
-      facts.errorFound = error;
-    },
-    ping() {
-      facts.isPing = true;
-    },
-    nonconforming(unreadable) {
-      facts.isNonconforming = true;
-      facts.isUnreadable ||= unreadable;
-    },
-    foreignChoice() {
-      facts.isForeign = true;
-      facts.isNonconforming = true;
-    },
-    foreignForm(form) {
-      facts.foreignFormFound = form;
-      facts.isNonconforming = true;
-    },
-  };
-  return facts;
+/** A class, as one is made for each stream: its methods are compiled once, not bound anew each time. */
+class Facts implements EventFacts {
+  contentText = '';
+  reasoningText = '';
+  hasEmpty = false;
+  hasToolCall = false;
+  usageFound: Usage | null = null;
+  countedTokens: number | null = null;
+  finishReason: FinishReason | null = null;
+  isDone = false;
+  errorFound: StreamErrorObject | null = null;
+  isPing = false;
+  isNonconforming = false;
+  isUnreadable = false;
+  isForeign = false;
+  foreignFormFound: ForeignForm | null = null;
+
+  clear(): void {
+    this.contentText = '';
+    this.reasoningText = '';
+    this.hasEmpty = false;
+    this.hasToolCall = false;
+    this.usageFound = null;
+    this.countedTokens = null;
+    this.finishReason = null;
+    this.isDone = false;
+    this.errorFound = null;
+    this.isPing = false;
+    this.isNonconforming = false;
+    this.isUnreadable = false;
+    this.isForeign = false;
+    this.foreignFormFound = null;
+  }
+
+  chunkKind(): ChunkKind | null {
+    if (this.contentText !== '' || this.reasoningText !== '' || this.hasToolCall) return 'text';
+    if (this.hasEmpty) return 'empty';
+    return this.finishReason === null ? null : 'bare';
+  }
+
+  content(text: string): void {
+    if (text === '') this.hasEmpty = true;
+    else this.contentText += text;
+  }
+
+  reasoning(text: string): void {
+    this.reasoningText += text;
+  }
+
+  toolCall(): void {
+    this.hasToolCall = true;
+  }
+
+  usage(usage: Usage): void {
+    this.usageFound = usage;
+    this.countedTokens ??= usage.completionTokens;
+  }
+
+  counted(outputTokens: number): void {
+    this.countedTokens = outputTokens;
+  }
+
+  finish(reason: FinishReason): void {
+    this.finishReason ??= reason;
+  }
+
+  done(): void {
+    this.isDone = true;
+  }
+
+  error(error: StreamErrorObject): void {
+    this.errorFound = error;
+  }
+
+  ping(): void {
+    this.isPing = true;
+  }
+
+  nonconforming(unreadable: boolean): void {
+    this.isNonconforming = true;
+    this.isUnreadable ||= unreadable;
+  }
+
+  foreignChoice(): void {
+    this.isForeign = true;
+    this.isNonconforming = true;
+  }
+
+  foreignForm(form: ForeignForm): void {
+    this.foreignFormFound = form;
+    this.isNonconforming = true;
+  }
 }
+
+export const createEventFacts = (): EventFacts => new Facts();

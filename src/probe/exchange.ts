@@ -3,7 +3,7 @@ import type { MonotonicInstant } from '../units.ts';
 import type { ApiDialect } from './apis/api.ts';
 import { type Body, type BodyKind, bodyKind, createBody, mediaType } from './body.ts';
 import { createDeadlines, type DeadlineReason } from './deadlines.ts';
-import { type BodyDecoder, createDecoder } from './decode.ts';
+import { type BodyDecoder, createDecoder, isCompressed } from './decode.ts';
 import type { Deadlines } from './profile.ts';
 import type { ReadingProgress, ReadingResult } from './reading.ts';
 import { sniffEvents, sniffLines } from './sniff.ts';
@@ -171,6 +171,3 @@ export function runExchange(
     if (settled) call.abort();
   });
 }
-
-const isCompressed = (encoding: string | undefined): boolean =>
-  encoding !== undefined && encoding.trim() !== '' && encoding.trim().toLowerCase() !== 'identity';

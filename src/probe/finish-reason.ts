@@ -34,6 +34,8 @@ const SYNONYMS: ReadonlyMap<string, FinishReason> = new Map([
   ['token_limit', 'length'],
   ['max_tokens', 'length'],
   ['max_output_tokens', 'length'],
+  // Cohere: the limit of the context, not a fault.
+  ['error_limit', 'length'],
   ['model_context_window_exceeded', 'length'],
   ['tool_calls', 'tool_calls'],
   ['tool_use', 'tool_calls'],
@@ -63,6 +65,23 @@ const SYNONYMS: ReadonlyMap<string, FinishReason> = new Map([
   ['timeout', 'error'],
 ]);
 
+/**
+ * Words that are not in the table but made of known parts ("inference_error", "IMAGE_SAFETY"): an end that is a failure
+ * must not pass for a good one because a server has its own word for it. The first match counts.
+ */
+const PARTS: readonly (readonly [RegExp, FinishReason])[] = [
+  [/toxic|safety|filter|block|moderat|guardrail|policy|sensitive/, 'content_filter'],
+  [/abort|cancel|interrupt|disconnect|preempt|evict|kill|shutdown/, 'abort'],
+  [/error|fail|exception|crash|overload|timeout|rate_?limit/, 'error'],
+  [/length|limit|max|context/, 'length'],
+  [/tool|function/, 'tool_calls'],
+  [/stop|eos/, 'stop'],
+];
+const LONGEST_WORD = 100;
+
+const byParts = (word: string): FinishReason =>
+  word.length > LONGEST_WORD ? 'other' : (PARTS.find(([part]) => part.test(word))?.[1] ?? 'other');
+
 /** How servers write that generation goes on, besides leaving the reason out: the nulls of other languages as text. */
 const NOT_YET: ReadonlySet<string> = new Set(['', 'null', 'none', 'nil', 'undefined', 'not_finished', 'in_progress']);
 
@@ -72,5 +91,5 @@ export function readFinishReason(value: unknown): FinishReason | null {
   const word = isObject(value) ? value.type : value;
   if (typeof word !== 'string') return isObject(value) && value.error !== undefined ? 'error' : 'other';
   const lower = word.toLowerCase();
-  return NOT_YET.has(lower) ? null : (SYNONYMS.get(lower) ?? 'other');
+  return NOT_YET.has(lower) ? null : (SYNONYMS.get(lower) ?? byParts(lower));
 }

@@ -59,13 +59,29 @@ export function createReadingSummary(account: ReadingAccount): ReadingResult {
     lostEvents: account.lostEvents,
   });
   const outputTokens = usageTokens ?? (times.tokenChunks || null);
-  const buffered = isBuffered({ ...times, requestAt, tokens: (outputTokens ?? 0) - hidden });
+  const { firstAt, lastAt, gapsSeconds } = times;
+  const buffered = isBuffered({ requestAt, firstAt, lastAt, gapsSeconds, tokens: (outputTokens ?? 0) - hidden });
   const answer = content.empty ? reasoning : content;
+  const { facts } = account;
+  // Field by field: a spread of this many makes an object of no fixed shape, at many times the cost.
   return {
-    ...account.facts,
-    firstTokenAt: times.firstAt,
-    lastTokenAt: times.lastAt,
-    gapsSeconds: times.gapsSeconds,
+    firstEventAt: facts.firstEventAt,
+    firstContentAt: facts.firstContentAt,
+    terminalAt: facts.terminalAt,
+    events: facts.events,
+    nonconformingEvents: facts.nonconformingEvents,
+    keepAlives: facts.keepAlives,
+    emptyChunks: facts.emptyChunks,
+    finishReason: facts.finishReason,
+    terminal: facts.terminal,
+    endDoubtful: facts.endDoubtful,
+    error: facts.error,
+    fault: facts.fault,
+    foreignForm: facts.foreignForm,
+    timeline: facts.timeline,
+    firstTokenAt: firstAt,
+    lastTokenAt: lastAt,
+    gapsSeconds,
     // In a buffered stream the quotient describes the buffer; a number that must not be used is not given.
     tpotSeconds: buffered ? null : times.tpotSeconds,
     outputTokens,

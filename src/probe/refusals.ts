@@ -15,7 +15,12 @@ const REFUSAL_STATUS: ReadonlySet<number> = new Set([400, 422]);
 // How the engines and gateways say it: vLLM, OpenAI and Azure (unsupported_parameter, unknown_parameter), pydantic
 // with extra="forbid" (TensorRT-LLM, Mistral: extra_forbidden), serde (Dynamo: unsupported parameter, unknown field).
 const REFUSAL_WORDS =
-  /unsupported|unknown|unrecogni[sz]ed|unexpected|extra[ _](?:forbidden|inputs?|fields?|parameters?)|not (?:supported|recogni[sz]ed|a valid (?:field|parameter))|instead/i;
+  /unsupported|unknown|unrecogni[sz]ed|unexpected|extra[ _](?:forbidden|inputs?|fields?|parameters?)|extraneous|additional propert|does(?: not|n't) support|not (?:supported|permitted|allowed|recogni[sz]ed|a valid (?:field|parameter))|instead/i;
+
+/** A limit that is out of range is no unknown one. */
+const TOKEN_LIMIT = /^max_(?:completion_)?tokens$/;
+const RANGE_WORDS =
+  /greater than|less than|at least|at most|minimum|maximum|above|below|exceed|too (?:large|small|many)/i;
 
 // pydantic writes "body.max_tokens", "('body', 'max_tokens')" or ["body","max_tokens"].
 const lastName = (param: string): string => param.split(/[^A-Za-z0-9_]+/).findLast((part) => part !== '') ?? '';
@@ -57,6 +62,7 @@ export function createRefusals(optional: readonly string[], known: readonly stri
         error,
         optional.filter((name) => !refused.has(name)),
       );
+      if (parameter !== null && TOKEN_LIMIT.test(parameter) && RANGE_WORDS.test(error.text)) return null;
       if (parameter !== null) refused.add(parameter);
       return parameter;
     },

@@ -1,9 +1,10 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash, type Hash, hash as hashOnce } from 'node:crypto';
 
 /** Characters of the text that are kept for expectations. */
 const KEPT_CHARACTERS = 65_536;
 /** Hashing each token by itself would cost more than parsing it. */
 const HASH_CHARACTERS = 4096;
+const HASH_DIGITS = 16;
 
 /** A text that is hashed whole and kept in part. */
 export interface TextDigest {
@@ -20,42 +21,43 @@ const endsInHalfPair = (text: string): boolean => {
   return last >= 0xd800 && last <= 0xdbff;
 };
 
-export function createTextDigest(): TextDigest {
-  let kept = '';
+/** A class, as two are made for each stream: its methods are compiled once, not bound anew each time. */
+class Digest implements TextDigest {
+  empty = true;
+  private kept = '';
   // Null while everything is still in `kept`, which is the rule for a probe.
-  let hash: Hash | null = null;
-  let unhashed = '';
-  let empty = true;
+  private running: Hash | null = null;
+  private unhashed = '';
 
-  function overflow(piece: string): void {
-    if (hash === null) {
-      hash = createHash('sha256');
-      unhashed = kept;
-    }
-    unhashed += piece;
-    // A surrogate pair may lie in two chunks; its halves must be hashed together.
-    if (unhashed.length < HASH_CHARACTERS || endsInHalfPair(unhashed)) return;
-    hash.update(unhashed, 'utf8');
-    unhashed = '';
+  add(piece: string): void {
+    this.empty = false;
+    if (this.running === null && this.kept.length + piece.length <= KEPT_CHARACTERS) this.kept += piece;
+    else this.overflow(piece);
   }
 
-  return {
-    add(piece) {
-      empty = false;
-      if (hash === null && kept.length + piece.length <= KEPT_CHARACTERS) {
-        kept += piece;
-        return;
-      }
-      overflow(piece);
-    },
-    get empty() {
-      return empty;
-    },
-    text: () => kept,
-    hash() {
-      if (empty) return null;
-      const whole = hash === null ? createHash('sha256').update(kept, 'utf8') : hash.copy().update(unhashed, 'utf8');
-      return whole.digest('hex').slice(0, 16);
-    },
-  };
+  text(): string {
+    return this.kept;
+  }
+
+  hash(): string | null {
+    if (this.empty) return null;
+    const { running, unhashed } = this;
+    const whole =
+      running === null ? hashOnce('sha256', this.kept, 'hex') : running.copy().update(unhashed, 'utf8').digest('hex');
+    return whole.slice(0, HASH_DIGITS);
+  }
+
+  private overflow(piece: string): void {
+    if (this.running === null) {
+      this.running = createHash('sha256');
+      this.unhashed = this.kept;
+    }
+    this.unhashed += piece;
+    // A surrogate pair may lie in two chunks; its halves must be hashed together.
+    if (this.unhashed.length < HASH_CHARACTERS || endsInHalfPair(this.unhashed)) return;
+    this.running.update(this.unhashed, 'utf8');
+    this.unhashed = '';
+  }
 }
+
+export const createTextDigest = (): TextDigest => new Digest();

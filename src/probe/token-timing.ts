@@ -62,80 +62,40 @@ function decide(missing: number, lost: number, found: Candidates): { leading: nu
   return { leading: Math.max(0, missing - found.later), later: false, last: found.lastIsEmpty };
 }
 
-export function createTokenTiming(): TokenTiming {
-  const at: MonotonicInstant[] = [];
-  const mark: number[] = [];
-  let sure = 0;
-  let leadingEmpties = 0;
-  let countedTokens = 0;
-  let lastChunkTokens = 0;
+/** A class, as one is made for each stream: its methods are compiled once, not bound anew each time. */
+class Timing implements TokenTiming {
+  countedTokens = 0;
+  lastChunkTokens = 0;
+  private readonly at: MonotonicInstant[] = [];
+  private readonly mark: number[] = [];
+  private sure = 0;
+  private leadingEmpties = 0;
+  private laterEmpties = 0;
   /** Running total at the first chunk with text; 0 when that chunk carried none. */
-  let firstCounted = 0;
+  private firstCounted = 0;
 
-  function keep(instant: MonotonicInstant, kind: number): void {
-    at.push(instant);
-    mark.push(kind);
-  }
-
-  function sureToken(instant: MonotonicInstant, counted: number | null): void {
-    if (sure === 0) firstCounted = counted ?? 0;
-    lastChunkTokens = counted !== null && counted > countedTokens ? counted - countedTokens : 1;
-    sure += 1;
-    keep(instant, SURE);
-  }
-
-  /**
-   * A chunk without text after the first token. Where each chunk carries the running total, its rise proves a token
-   * and its standing still proves none; a total that comes only now proves nothing of this chunk.
-   */
-  function laterCandidate(instant: MonotonicInstant, kind: ChunkKind, counted: number | null): boolean {
-    if (counted === null || firstCounted === 0) {
-      keep(instant, kind === 'empty' ? EMPTY : BARE);
-      return false;
-    }
-    if (counted <= countedTokens) return false;
-    sureToken(instant, counted);
-    return true;
-  }
-
-  function chunk(instant: MonotonicInstant, kind: ChunkKind, counted: number | null): boolean {
+  chunk(instant: MonotonicInstant, kind: ChunkKind, counted: number | null): boolean {
     let isToken = false;
     if (kind === 'text') {
-      sureToken(instant, counted);
+      this.sureToken(instant, counted);
       isToken = true;
-    } else if (sure > 0) {
-      isToken = laterCandidate(instant, kind, counted);
+    } else if (this.sure > 0) {
+      isToken = this.laterCandidate(instant, kind, counted);
     } else if (kind === 'empty' && counted === null) {
-      leadingEmpties += 1;
+      this.leadingEmpties += 1;
     }
-    if (counted !== null && counted > countedTokens) countedTokens = counted;
+    if (counted !== null && counted > this.countedTokens) this.countedTokens = counted;
     return isToken;
   }
 
-  function tokenArrivals(later: boolean, last: boolean): MonotonicInstant[] {
-    const end = at.length - 1;
-    return at.filter((_, index) => mark[index] === SURE || (index === end ? last : later && mark[index] === EMPTY));
-  }
-
-  /** Tokens up to and with the first chunk that has text, where no running total says it. */
-  function estimateFirst(
-    evidence: TokenEvidence,
-    leading: number,
-    chunks: number,
-  ): { tokens: number; proven: boolean } {
-    const delivered = (evidence.totalTokens ?? chunks) - evidence.hiddenTokens;
-    // The first chunk of an answer holds one token, as prefill makes one; the others share the rest.
-    const each = chunks > 1 ? Math.max(1, (delivered - 1) / (chunks - 1)) : 1;
-    return { tokens: evidence.hiddenTokens + 1 + leading * each, proven: delivered === chunks };
-  }
-
-  function times(evidence: TokenEvidence): TokenTimes {
+  times(evidence: TokenEvidence): TokenTimes {
     const total = evidence.totalTokens;
-    const explained = firstCounted > 0 ? countedTokens : sure + evidence.hiddenTokens;
-    const later = mark.reduce((sum, kind) => sum + (kind === EMPTY ? 1 : 0), 0);
-    const found = { leading: leadingEmpties, later, lastIsEmpty: mark.at(-1) === EMPTY };
+    const { firstCounted } = this;
+    const explained = firstCounted > 0 ? this.countedTokens : this.sure + evidence.hiddenTokens;
+    const lastIsEmpty = this.mark.at(-1) === EMPTY;
+    const found = { leading: this.leadingEmpties, later: this.laterEmpties, lastIsEmpty };
     const tokens = decide(total === null ? 0 : total - explained, evidence.lostEvents, found);
-    const arrivals = tokenArrivals(tokens.later, tokens.last);
+    const arrivals = this.tokenArrivals(tokens.later, tokens.last);
     const first =
       firstCounted > 0
         ? { tokens: firstCounted, proven: true }
@@ -145,22 +105,60 @@ export function createTokenTiming(): TokenTiming {
       lastAt: arrivals.at(-1) ?? null,
       tokenChunks: arrivals.length,
       gapsSeconds: gaps(arrivals),
-      firstChunkTokens: sure > 0 && total !== null && first.proven ? first.tokens : null,
+      firstChunkTokens: this.sure > 0 && total !== null && first.proven ? first.tokens : null,
       tpotSeconds: tpot(arrivals, (total ?? arrivals.length) - first.tokens),
     };
   }
 
-  return {
-    chunk,
-    times,
-    get countedTokens() {
-      return countedTokens;
-    },
-    get lastChunkTokens() {
-      return lastChunkTokens;
-    },
-  };
+  private keep(instant: MonotonicInstant, kind: number): void {
+    this.at.push(instant);
+    this.mark.push(kind);
+    if (kind === EMPTY) this.laterEmpties += 1;
+  }
+
+  private sureToken(instant: MonotonicInstant, counted: number | null): void {
+    const { countedTokens } = this;
+    if (this.sure === 0) this.firstCounted = counted ?? 0;
+    this.lastChunkTokens = counted !== null && counted > countedTokens ? counted - countedTokens : 1;
+    this.sure += 1;
+    this.keep(instant, SURE);
+  }
+
+  /**
+   * A chunk without text after the first token. Where each chunk carries the running total, its rise proves a token
+   * and its standing still proves none; a total that comes only now proves nothing of this chunk.
+   */
+  private laterCandidate(instant: MonotonicInstant, kind: ChunkKind, counted: number | null): boolean {
+    if (counted === null || this.firstCounted === 0) {
+      this.keep(instant, kind === 'empty' ? EMPTY : BARE);
+      return false;
+    }
+    if (counted <= this.countedTokens) return false;
+    this.sureToken(instant, counted);
+    return true;
+  }
+
+  private tokenArrivals(later: boolean, last: boolean): readonly MonotonicInstant[] {
+    const { at, mark } = this;
+    if (this.sure === at.length) return at;
+    const end = at.length - 1;
+    return at.filter((_, index) => mark[index] === SURE || (index === end ? last : later && mark[index] === EMPTY));
+  }
 }
+
+/** Tokens up to and with the first chunk that has text, where no running total says it. */
+function estimateFirst(
+  evidence: TokenEvidence,
+  leading: number,
+  chunks: number,
+): { readonly tokens: number; readonly proven: boolean } {
+  const delivered = (evidence.totalTokens ?? chunks) - evidence.hiddenTokens;
+  // The first chunk of an answer holds one token, as prefill makes one; the others share the rest.
+  const each = chunks > 1 ? Math.max(1, (delivered - 1) / (chunks - 1)) : 1;
+  return { tokens: evidence.hiddenTokens + 1 + leading * each, proven: delivered === chunks };
+}
+
+export const createTokenTiming = (): TokenTiming => new Timing();
 
 function gaps(arrivals: readonly MonotonicInstant[]): Seconds[] {
   const result: Seconds[] = [];

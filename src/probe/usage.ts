@@ -34,20 +34,31 @@ function inputTokens(usage: JsonObject): number | null {
   return input + (count(usage.cache_read_input_tokens) ?? 0) + (count(usage.cache_creation_input_tokens) ?? 0);
 }
 
+const readReasoning = (usage: JsonObject): number | null =>
+  detail(usage.completion_tokens_details, 'reasoning_tokens') ??
+  detail(usage.output_tokens_details, 'reasoning_tokens') ??
+  count(usage.reasoning_tokens);
+
+/** Reasoning is part of the output, except for xAI, whose total shows that it counts reasoning apart from the answer. */
+function outputTokens(usage: JsonObject, prompt: number | null, reasoning: number | null): number | null {
+  const output = count(usage.completion_tokens) ?? count(usage.output_tokens);
+  const total = count(usage.total_tokens);
+  const apart = output !== null && total !== null && reasoning !== null && total === (prompt ?? 0) + output + reasoning;
+  return apart ? output + reasoning : output;
+}
+
 /** Reads a usage object of any of the APIs. Null when it is none, or all zero: some servers send that for "unknown". */
 export function readUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
   const promptTokens = count(value.prompt_tokens) ?? inputTokens(value);
-  const completionTokens = count(value.completion_tokens) ?? count(value.output_tokens);
+  const reasoningTokens = readReasoning(value);
+  const completionTokens = outputTokens(value, promptTokens, reasoningTokens);
   if (!promptTokens && !completionTokens) return null;
   return {
     promptTokens: promptTokens || null,
     completionTokens,
     cachedPromptTokens: cachedTokens(value),
-    reasoningTokens:
-      detail(value.completion_tokens_details, 'reasoning_tokens') ??
-      detail(value.output_tokens_details, 'reasoning_tokens') ??
-      count(value.reasoning_tokens),
+    reasoningTokens,
   };
 }
 
@@ -60,23 +71,32 @@ export interface UsageTotals {
 const higher = (a: number | null, b: number | null): number | null => (a === null || (b !== null && b > a) ? b : a);
 
 /** Usage objects are running totals: the highest value stands, nothing is ever added up. */
-export function createUsageTotals(): UsageTotals {
-  let prompt: number | null = null;
-  let completion: number | null = null;
-  let cached: number | null = null;
-  let reasoning: number | null = null;
-  return {
-    add(usage) {
-      prompt = higher(prompt, usage.promptTokens);
-      completion = higher(completion, usage.completionTokens);
-      cached = higher(cached, usage.cachedPromptTokens);
-      reasoning = higher(reasoning, usage.reasoningTokens);
-    },
-    totals: () => ({
-      promptTokens: prompt,
-      completionTokens: completion,
-      cachedPromptTokens: cached,
-      reasoningTokens: reasoning,
-    }),
-  };
+class Totals implements UsageTotals {
+  private sum: Usage | null = null;
+
+  add(usage: Usage): void {
+    const { sum } = this;
+    this.sum =
+      sum === null
+        ? usage
+        : {
+            promptTokens: higher(sum.promptTokens, usage.promptTokens),
+            completionTokens: higher(sum.completionTokens, usage.completionTokens),
+            cachedPromptTokens: higher(sum.cachedPromptTokens, usage.cachedPromptTokens),
+            reasoningTokens: higher(sum.reasoningTokens, usage.reasoningTokens),
+          };
+  }
+
+  totals(): Usage {
+    return this.sum ?? NO_USAGE;
+  }
 }
+
+const NO_USAGE: Usage = {
+  promptTokens: null,
+  completionTokens: null,
+  cachedPromptTokens: null,
+  reasoningTokens: null,
+};
+
+export const createUsageTotals = (): UsageTotals => new Totals();

@@ -1,4 +1,4 @@
-import { errorFromField, findError } from '../error-object.ts';
+import { errorFromField, errorFromWords, findError } from '../error-object.ts';
 import type { EventMeaning, Interpreter } from '../event-facts.ts';
 import { type JsonObject, parseObject } from '../json-value.ts';
 import { createNdjsonFraming } from '../ndjson.ts';
@@ -35,7 +35,7 @@ function objectInterpreter(read: ReadObject): Interpreter {
       return;
     }
     // An event of this name is an error whatever its data, plain text included.
-    if (name === 'error') {
+    if (name !== undefined && name.toLowerCase() === 'error') {
       meaning.error(errorFromField(data));
       return;
     }
@@ -45,9 +45,9 @@ function objectInterpreter(read: ReadObject): Interpreter {
       return;
     }
     const object = parseObject(data);
-    const error = object === null ? null : findError(object);
-    if (object === null) meaning.nonconforming(true);
-    else if (error !== null) meaning.error(error);
+    const error = object === null ? errorFromWords(data) : findError(object);
+    if (error !== null) meaning.error(error);
+    else if (object === null) meaning.nonconforming(true);
     else read(meaning, object, name);
   };
 }

@@ -44,16 +44,19 @@ async function flushedGzip(): Promise<Uint8Array[]> {
 }
 
 describe('the encoding of a body', () => {
-  test.each(['', 'identity', ' Identity '])('%j is passed through at once', async (encoding) => {
-    expect(await decode(encoding, [Buffer.from('a'), Buffer.from('b')])).toEqual({
-      pieces: [
-        [1, 'a'],
-        [2, 'b'],
-      ],
-      end: 'ended',
-      endAt: 3,
-    });
-  });
+  test.each(['', 'identity', ' Identity ', 'none', 'UTF-8', 'aws-chunked'])(
+    '%j is passed through at once',
+    async (encoding) => {
+      expect(await decode(encoding, [Buffer.from('a'), Buffer.from('b')])).toEqual({
+        pieces: [
+          [1, 'a'],
+          [2, 'b'],
+        ],
+        end: 'ended',
+        endAt: 3,
+      });
+    },
+  );
 
   test.each([
     ['gzip', gzipSync('hello')],

@@ -27,6 +27,11 @@ describe('a refusal', () => {
       { text: "[{'type': 'extra_forbidden', 'loc': ('body', 'ignore_eos'), 'msg': 'Extra inputs are not permitted'}]" },
       'ignore_eos',
     ],
+    [
+      'Bedrock',
+      { text: 'Malformed input request: #: extraneous key [stream_options] is not permitted' },
+      'stream_options',
+    ],
     ['a dotted param', { param: 'body.stream_options', text: 'Unknown field' }, 'stream_options'],
     ['serde', { text: 'unknown field `temperature`, expected one of ...' }, 'temperature'],
   ])('in the words of %s is learned', (_, fields, parameter) => {
@@ -42,6 +47,7 @@ describe('a refusal', () => {
       { param: 'max_tokens', text: 'max_tokens=99999 cannot be greater than max_model_len=2048' },
     ],
     ['a value below a minimum', 400, { param: 'max_tokens', code: 'integer_below_min_value', text: 'minimum is 16' }],
+    ['a value that the model does not support', 400, { text: 'this model does not support max_tokens greater than 8' }],
     ['a negative temperature', 400, { param: 'temperature', text: 'temperature must be non-negative, got -1.0' }],
     ['a wrong type', 400, { param: 'body.max_tokens', text: 'Input should be a valid integer' }],
     ['a parameter that we cannot leave out', 400, { param: 'model', text: 'unknown model' }],

@@ -26,6 +26,12 @@ interface Refusal {
 }
 
 const REFUSALS: readonly Refusal[] = [
+  {
+    title: 'LiteLLM with every deployment down',
+    status: 400,
+    body: openai('You passed in model=foo. There are no healthy deployments for this model.', { code: '400' }),
+    reason: 'no_upstream',
+  },
   // A model or an adapter that is not there, where the gateway thinks that a bad request.
   {
     title: 'LiteLLM without the model',
@@ -261,6 +267,80 @@ const ERRORS: readonly Stream[] = [
   },
 ];
 
+const WORDS: readonly Stream[] = [
+  { title: 'an error that is a flag', body: AB + data({ error: true, message: 'boom' }) + D, verdict: 'stream_error' },
+  {
+    title: 'an error that is a list',
+    body: AB + data({ error: [{ message: 'x', code: 503 }] }) + D,
+    verdict: 'overloaded',
+  },
+  { title: 'an error that is a number', body: AB + data({ error: 429, message: 'x' }) + D, verdict: 'rate_limited' },
+  { title: 'an error that is false', body: AB + data({ error: false, choices: [] }) + END, verdict: 'good' },
+  { title: 'an error that is 0', body: AB + data({ error: 0, choices: [] }) + END, verdict: 'good' },
+  { title: 'an event named ERROR', body: `${AB}event: ERROR\ndata: boom\n\n${D}`, verdict: 'stream_error' },
+  { title: 'plain words of an error', body: `${AB}data: Error: it broke\n\n${D}`, verdict: 'stream_error' },
+  { title: 'the phrase of a status', body: `${AB}data: Service Unavailable\n\n${D}`, verdict: 'overloaded' },
+  {
+    title: 'the phrase of a status as error',
+    body: AB + data({ error: 'Service Unavailable' }) + D,
+    verdict: 'overloaded',
+  },
+  { title: 'plain words of something else', body: `${AB}data: heartbeat\n\n${END}`, verdict: 'good' },
+  {
+    title: "FastChat's code beside a text",
+    body: data({ text: '**NETWORK ERROR**', error_code: 50002 }) + D,
+    verdict: 'stream_error',
+  },
+  {
+    title: "FastChat's code of 0",
+    api: 'completions',
+    body: data({ choices: [{ index: 0, text: 'A' }], error_code: 0 }) + END,
+    verdict: 'good',
+  },
+];
+
+const ENDS: readonly Stream[] = [
+  ...(
+    [
+      ['inference_error', 'engine_abort'],
+      ['InternalServerError', 'engine_abort'],
+      ['USER_CANCEL', 'engine_abort'],
+      ['client_disconnect', 'engine_abort'],
+      ['ERROR_TOXIC', 'content_filtered'],
+      ['IMAGE_SAFETY', 'content_filtered'],
+      ['max_new_tokens', 'good'],
+      ['ERROR_LIMIT', 'good'],
+      ['pause_turn', 'good'],
+      ['wibble', 'good'],
+    ] as const
+  ).map(([word, verdict]) => ({ title: `the end ${word}`, body: AB + F(word) + D, verdict })),
+];
+
+const COUNTS: readonly Stream[] = [
+  {
+    title: 'reasoning that is counted apart, as the total says',
+    body:
+      C({ reasoning: 'a' }).repeat(3) +
+      token('A') +
+      F('stop') +
+      U(9, 1, { total_tokens: 13, completion_tokens_details: { reasoning_tokens: 3 } }) +
+      D,
+    verdict: 'good',
+    result: { outputTokens: 4, reasoningTokens: 3, tokenChunks: 4 },
+  },
+  {
+    title: 'reasoning that is part of the output',
+    body:
+      C({ reasoning: 'a' }).repeat(3) +
+      token('A') +
+      F('stop') +
+      U(9, 4, { completion_tokens_details: { reasoning_tokens: 3 } }) +
+      D,
+    verdict: 'good',
+    result: { outputTokens: 4, reasoningTokens: 3 },
+  },
+];
+
 const FORMS: readonly Stream[] = [
   { title: 'a list', headers: JSON_TYPE, body: '{"object":"list","data":[]}', verdict: 'protocol_error' },
   { title: 'a status', headers: JSON_TYPE, body: '{"status":"ok"}', verdict: 'protocol_error' },
@@ -340,6 +420,9 @@ const CHANNELS: readonly Stream[] = [
 
 describe.each([
   ['an error in the form of a gateway', ERRORS],
+  ['an error in odd words', WORDS],
+  ['an end in the word of a server', ENDS],
+  ['a count', COUNTS],
   ['a body in another form', FORMS],
   ['a channel of another name', CHANNELS],
 ])('%s', (_, streams) => {
