@@ -1,6 +1,6 @@
 import { elapsed, type MonotonicInstant, type Seconds, seconds } from '../units.ts';
 import type { ExchangeFacts } from './exchange.ts';
-import type { Failure, PhaseSeconds, ProbeMeasurement, ProbeOutcome, TimelineEntry } from './outcome.ts';
+import type { Failure, GoodProbe, PhaseSeconds, ProbeMeasurement, ProbeOutcome, TimelineEntry } from './outcome.ts';
 import type { ReadingResult } from './reading.ts';
 
 /** What is known of a probe besides its exchange. */
@@ -48,7 +48,8 @@ export function assemble(facts: ExchangeFacts, failure: Failure | null, frame: P
   const ttftSeconds = since(requestAt, result?.firstTokenAt);
   const complete = failure === null || (result?.terminal ?? false);
   const failed = ending.kind === 'broken' ? ending.failure.certificateExpiresAt : null;
-  const measurement: ProbeMeasurement = {
+  const good: GoodProbe = {
+    outcome: 'good',
     id: frame.id,
     target: frame.target,
     model: frame.model,
@@ -92,7 +93,7 @@ export function assemble(facts: ExchangeFacts, failure: Failure | null, frame: P
     outputHash: result?.textHash ?? null,
     timeline: timelineOf(result, requestAt),
   };
-  return failure === null ? { ...measurement, outcome: 'good' } : { ...measurement, outcome: 'failed', failure };
+  return failure === null ? good : { ...good, outcome: 'failed', failure };
 }
 
 function longest(gapsSeconds: readonly Seconds[]): Seconds | null {
