@@ -20,6 +20,7 @@ interface Stamps {
   readonly sent: string[];
 }
 let finished: Record<string, Stamps> = {};
+let unnamed = 0;
 
 const now = (): string => process.hrtime.bigint().toString();
 
@@ -29,10 +30,13 @@ async function readBody(request: IncomingMessage): Promise<Record<string, unknow
   return JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
 }
 
-/** Probes carry a trace id, the comparison clients an id of their own. */
+/** Probes carry a trace id, the comparison clients an id of their own, those that send none are given one. */
 function requestId(request: IncomingMessage): string {
+  const [, fromQuery] = /[?&]id=([^&]*)/.exec(request.url ?? '') ?? [];
+  if (fromQuery !== undefined) return fromQuery;
   const trace = /^00-([0-9a-f]{32})-/.exec(String(request.headers.traceparent ?? ''));
-  return trace?.[1] ?? String(request.headers['x-request-id'] ?? '');
+  unnamed += 1;
+  return trace?.[1] ?? String(request.headers['x-request-id'] ?? `unnamed-${unnamed}`);
 }
 
 async function stream(request: IncomingMessage, response: ServerResponse, api: ApiStream): Promise<void> {
