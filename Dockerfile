@@ -30,9 +30,12 @@ COPY --from=build /build/dist/ ./
 COPY LICENSE ./
 USER 65532:65532
 EXPOSE 20061
-# Smaller young generation: the program allocates little, and the resident size is what a sidecar costs.
+# The resident size is what a sidecar costs. A small young generation, because the program allocates little; one heap of
+# the C library that gives back what the compilers of V8 leave free, instead of one for each of its threads (13 MiB).
 ENV NODE_ENV=production \
-    NODE_OPTIONS="--max-semi-space-size=1 --max-old-space-size=128"
+    NODE_OPTIONS="--max-semi-space-size=1 --max-old-space-size=128" \
+    MALLOC_ARENA_MAX=1 \
+    MALLOC_TRIM_THRESHOLD_=131072
 # Exec form: Node is PID 1, installs its own signal handlers and stops within seconds. There is no shell in the image.
 # Without --enable-source-maps, which reads the whole map at the start (9 MiB); NODE_OPTIONS can bring it in.
 ENTRYPOINT ["/nodejs/bin/node", "/app/inference-probe.mjs"]

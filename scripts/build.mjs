@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { build } from 'esbuild';
+import { requireBuiltins } from './bundle/builtins.mjs';
 import { leaveOut } from './bundle/leave-out.mjs';
 
 const { version, dependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
@@ -40,7 +41,7 @@ await build({
   // Every byte is read, decoded and compiled at each start. Names stay, for stacks without the source map.
   minifySyntax: true,
   minifyWhitespace: true,
-  plugins: [leaveOut],
+  plugins: [leaveOut, requireBuiltins],
   legalComments: 'linked',
   loader: { '.html': 'text', '.css': 'text', '.svg': 'text' },
   define: {

@@ -34,8 +34,9 @@ cp "$work"/build/dist/* "$root/LICENSE" "$work/app/"
 find "$work/app" -type f -printf '%f %s bytes\n' | sort
 chmod -R a=rX "$work" "$work/app"
 
-node_options=$(sed -n 's/.*NODE_OPTIONS="\([^"]*\)".*/\1/p' "$root/Dockerfile")
-[ -n "$node_options" ] || { echo 'the Dockerfile sets no NODE_OPTIONS' >&2; exit 1; }
+# The variables of the image, from its ENV instruction.
+image_env=$(awk '/^ENV / { on = 1 } on { print } on && !/\\$/ { on = 0 }' "$root/Dockerfile" | sed 's/^ENV //; s/ *\\$//')
+case "$image_env" in *NODE_OPTIONS=*MALLOC_*) ;; *) echo 'the Dockerfile sets no options of Node and malloc' >&2; exit 1 ;; esac
 node=$(command -v node)
 isolated=0
 if [ "$(id -u)" -eq 0 ] && unshare --mount --net true 2> /dev/null && command -v setpriv > /dev/null && command -v ip > /dev/null; then
@@ -70,7 +71,8 @@ INSIDE
 chmod a+r "$work/inside.sh"
 
 say "run as user $user"
-export APP="$work/app" NODE="$node" PORT="$port" ISOLATED="$isolated" NODE_OPTIONS="$node_options" NODE_ENV=production
+export APP="$work/app" NODE="$node" PORT="$port" ISOLATED="$isolated"
+while IFS= read -r pair; do eval "export $pair"; done <<< "$image_env"
 if [ "$isolated" = 1 ]; then
   unshare --mount --net sh -c 'ip link set lo up && mount -o remount,bind,ro / && exec "$@"' sh \
     setpriv --reuid "$user" --regid "$user" --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all \

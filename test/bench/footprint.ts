@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../engines/support/ports.ts';
 import { bundle } from '../engines/support/sidecar.ts';
+import { imageEnvironment } from '../support/image.ts';
 import { type LineChild, startChild, startServer } from './child.ts';
 import { type Distribution, distribution } from './statistics.ts';
 
@@ -54,20 +55,11 @@ interface Started {
   readonly readyMs: number;
 }
 
-/** The options of Node that the image sets. */
-function imageNodeOptions(): string {
-  const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
-  const options = /NODE_OPTIONS="([^"]*)"/.exec(dockerfile)?.[1];
-  if (options === undefined) throw new Error('the Dockerfile sets no NODE_OPTIONS');
-  return options;
-}
-
 async function startBundle(node: string, targetUrl: string, env: Readonly<Record<string, string>>): Promise<Started> {
   const url = `http://127.0.0.1:${await freePort()}`;
   const startedAt = performance.now();
   const child = startChild(node, [bundle, 'serve', `--web.listen-address=${new URL(url).host}`, '--log.level=error'], {
-    NODE_ENV: 'production',
-    NODE_OPTIONS: imageNodeOptions(),
+    ...imageEnvironment(),
     INFERENCE_PROBE_TARGET_URL: targetUrl,
     ...env,
   });

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   anonymousKilobytes,
@@ -8,6 +7,7 @@ import {
   startEngine,
   startExporter,
 } from '../faults/support/processes.ts';
+import { imageEnvironment } from '../support/image.ts';
 
 /** Three minutes at 75 times the usual rate are almost four hours of a sidecar; SOAK_MINUTES=576 is a month. */
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 3);
@@ -23,9 +23,6 @@ interface Sample {
   readonly failures: number;
 }
 
-/** The options of the image: without them V8 lets its young generation grow for minutes. */
-const [, NODE_OPTIONS = ''] = /NODE_OPTIONS="([^"]+)"/.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
-
 let engine: SimulatedEngine;
 let exporter: Exporter;
 
@@ -40,7 +37,7 @@ metrics: {every: 100ms}
 budget: {tokens_per_hour: 1000000000, tokens_per_day: 10000000000}
 targets:
 ${target('reused', 'reuse')}${target('fresh', 'fresh')}${'  - {name: away, url: "http://127.0.0.1:1", model: m, api: chat, profiles: [{name: cold, every: 200ms, allow_overlap: true}]}\n'}`,
-    { NODE_OPTIONS },
+    imageEnvironment(),
   );
 });
 afterAll(() => {
