@@ -33,6 +33,8 @@ function details(response: ErrorResponse, status: number): { what: string; detai
   return { what, detail: { ...(why !== null && { refused_for: why }), ...(parameter !== null && { parameter }) } };
 }
 
+const ASKS_FOR_TLS = /http request (?:was sent )?to (?:an? )?https (?:port|server)|requires TLS/i;
+
 function redirectDetail({ headers, place }: ErrorResponse): FailureDetail {
   const location = headers.location;
   if (location === undefined || !URL.canParse(location, place)) return {};
@@ -48,6 +50,10 @@ export function classifyResponse(response: ErrorResponse): Failure {
   const text = `${error?.text ?? ''} ${body}`;
   const reason = strongReason(error, headers['x-amzn-errortype']) ?? reasonOfStatus(status, { headers, text });
   if (reason === 'redirected') return failure(reason, place, `HTTP ${status}`, { status, ...redirectDetail(response) });
+  // nginx, Go, Tomcat and Jetty: the scheme of the URL is wrong.
+  if (status === 400 && ASKS_FOR_TLS.test(text)) {
+    return failure('protocol_error', place, `HTTP ${status}: the server speaks TLS`, { status, speaks_tls: true });
+  }
   const { what, detail } = details(response, status);
   const upstreamDns = reason === 'bad_gateway' && namesUpstreamDns(status, text) ? { upstream_dns: true } : {};
   const proxy = status === 407 ? ', the proxy demands credentials' : '';

@@ -92,6 +92,9 @@ function classifyExchange(
       speaks_tls: hint !== '',
     });
   }
+  // Before any byte of the body: the headers contradict each other.
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' && step === 'request')
+    return failure('protocol_error', place, 'the headers announce two lengths', detail);
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return failure('response_too_large', place, 'endless response headers', detail);
   if (code === 'UND_ERR_HEADERS_TIMEOUT') return failure('headers_timeout', place, 'no response headers', detail);

@@ -80,10 +80,25 @@ const PARTS: readonly (readonly [RegExp, FinishReason])[] = [
 const LONGEST_WORD = 100;
 
 const byParts = (word: string): FinishReason =>
-  word.length > LONGEST_WORD ? 'other' : (PARTS.find(([part]) => part.test(word))?.[1] ?? 'other');
+  word.length > LONGEST_WORD || /^no_?error$/.test(word)
+    ? 'other'
+    : (PARTS.find(([part]) => part.test(word))?.[1] ?? 'other');
 
 /** How servers write that generation goes on, besides leaving the reason out: the nulls of other languages as text. */
-const NOT_YET: ReadonlySet<string> = new Set(['', 'null', 'none', 'nil', 'undefined', 'not_finished', 'in_progress']);
+const NOT_YET: ReadonlySet<string> = new Set([
+  '',
+  'null',
+  'none',
+  'nil',
+  'undefined',
+  'not_finished',
+  'unfinished',
+  'in_progress',
+  'running',
+  'generating',
+  'continue',
+  'finish_reason_unspecified',
+]);
 
 /** Reads a finish reason: a word, or SGLang's object with a `type`. Null when there is none yet (null, absent, "", "null"). */
 export function readFinishReason(value: unknown): FinishReason | null {

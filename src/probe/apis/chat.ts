@@ -43,10 +43,10 @@ function readThinking(meaning: EventMeaning, parts: readonly unknown[]): void {
   for (const part of parts) if (isObject(part) && typeof part.text === 'string') meaning.reasoning(part.text);
 }
 
-/** A choice without a delta: the whole message of a gateway that only pretends to stream, or another API's text. */
-function readForeign(meaning: EventMeaning, { message, text }: JsonObject): void {
+/** A choice without a delta object: the whole message of a gateway that only pretends to stream, or another API's text. */
+function readForeign(meaning: EventMeaning, { message, text, delta }: JsonObject): void {
   if (isObject(message) && nonEmptyString(message.content) !== null) meaning.foreignForm('complete_answer');
-  else if (nonEmptyString(text) !== null) meaning.foreignForm('other_api');
+  else if (nonEmptyString(text) !== null || nonEmptyString(delta) !== null) meaning.foreignForm('other_api');
 }
 
 /** Reads the delta of a chat chunk. A frame that announces the role with an empty text is no token. */
@@ -63,7 +63,7 @@ export function readChatDelta(meaning: EventMeaning, choice: JsonObject): void {
   if (hasToolCall(delta.tool_calls) || isCallPart(delta.function_call)) {
     meaning.toolCall();
   }
-  if (Array.isArray(content)) readParts(meaning, content);
+  if (Array.isArray(content) || isObject(content)) readParts(meaning, [content].flat());
   if (typeof content !== 'string') return;
   const announcesRole = typeof delta.role === 'string' && choice.finish_reason == null;
   if (content !== '' || !announcesRole) meaning.content(content);

@@ -1,6 +1,6 @@
 import { errorFromField, errorFromWords, findError } from '../error-object.ts';
 import type { EventMeaning, Interpreter } from '../event-facts.ts';
-import { type JsonObject, parseObject } from '../json-value.ts';
+import { type JsonObject, nonEmptyString, parseObject } from '../json-value.ts';
 import { createNdjsonFraming } from '../ndjson.ts';
 import { createSseFraming } from '../sse.ts';
 import { createStreamReading } from '../stream-reading.ts';
@@ -15,6 +15,13 @@ const isDone = (data: string): boolean => data === '[DONE]' || (data.length < 64
 
 /** What is left of a keep-alive comment when a gateway wraps it into a data field once more. */
 const isWrappedComment = (data: string): boolean => data === '' || data.startsWith(':');
+
+/**
+ * The type of an event for the APIs that have types: in the data, and in the event's name, of which some gateways keep
+ * only one. `message` is the name that every event without one has.
+ */
+export const eventType = (object: JsonObject, name: string | undefined): string | undefined =>
+  nonEmptyString(object.type) ?? (name === 'message' ? undefined : name);
 
 /** Reads the object of an event that is no error; `name` is the event's SSE name. */
 export type ReadObject = (meaning: EventMeaning, object: JsonObject, name: string | undefined) => void;

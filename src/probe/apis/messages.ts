@@ -1,11 +1,11 @@
 import { readErrorBody } from '../error-object.ts';
 import type { EventMeaning } from '../event-facts.ts';
 import { readFinishReason } from '../finish-reason.ts';
-import { isObject, type JsonObject, nonEmptyString } from '../json-value.ts';
+import { isObject, type JsonObject } from '../json-value.ts';
 import { readUsage } from '../usage.ts';
 import type { ApiDialect } from './api.ts';
 import { mergeBody, unlessRefused } from './body.ts';
-import { sseReading } from './event-reading.ts';
+import { eventType, sseReading } from './event-reading.ts';
 import { SSE_TYPES } from './openai.ts';
 import { versionedUrl } from './urls.ts';
 
@@ -50,10 +50,11 @@ const EVENTS: ReadonlyMap<string, ReadEvent> = new Map<string, ReadEvent>([
   ['message', (meaning) => meaning.foreignForm('complete_answer')],
 ]);
 
-/** An event of a new type is no fault: the API reserves the right to add them. */
+/** An event of a new type is no fault: the API reserves the right to add them. Text of another API is one. */
 function readEvent(meaning: EventMeaning, event: JsonObject, name: string | undefined): void {
-  const type = nonEmptyString(event.type) ?? name;
+  const type = eventType(event, name);
   if (type === undefined) meaning.nonconforming(false);
+  else if (type === 'response.output_text.delta') meaning.foreignForm('other_api');
   else EVENTS.get(type)?.(meaning, event);
 }
 

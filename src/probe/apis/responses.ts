@@ -5,7 +5,7 @@ import { isObject, type JsonObject, nonEmptyString } from '../json-value.ts';
 import { readUsage } from '../usage.ts';
 import type { ApiDialect } from './api.ts';
 import { mergeBody, unlessRefused } from './body.ts';
-import { type ReadObject, sseReading } from './event-reading.ts';
+import { eventType, type ReadObject, sseReading } from './event-reading.ts';
 import { bearer, SSE_TYPES } from './openai.ts';
 import { versionedUrl } from './urls.ts';
 
@@ -60,13 +60,13 @@ function hasText({ output }: JsonObject): boolean {
   );
 }
 
-/** The type is in the data and in the name of the event; some gateways keep only one of the two. */
 function createReader(): ReadObject {
   let deltas = false;
   return (meaning, event, name) => {
-    const type = nonEmptyString(event.type) ?? name;
+    const type = eventType(event, name);
     const readDelta = type === undefined ? undefined : deltaOf(type);
     if (type === undefined) meaning.nonconforming(false);
+    else if (type === 'content_block_delta') meaning.foreignForm('other_api');
     else if (readDelta !== undefined) {
       deltas = true;
       readText(meaning, event.delta, readDelta);

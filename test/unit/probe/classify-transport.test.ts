@@ -85,6 +85,11 @@ describe('what breaks below HTTP', () => {
       'protocol_error',
     ],
     ['a short body', failed('response', { error: withCode('UND_ERR_RES_CONTENT_LENGTH_MISMATCH') }), 'connection_lost'],
+    [
+      'two lengths in one head',
+      failed('request', { error: withCode('UND_ERR_RES_CONTENT_LENGTH_MISMATCH'), responseBytes: 9 }),
+      'protocol_error',
+    ],
     ['a peer that vanished', failed('response', { error: withCode('ETIMEDOUT') }), 'connection_lost'],
     [
       'no HTTP',

@@ -27,6 +27,21 @@ interface Refusal {
 
 const REFUSALS: readonly Refusal[] = [
   {
+    title: 'nginx that speaks TLS',
+    status: 400,
+    body: '<title>400 The plain HTTP request was sent to HTTPS port</title>',
+    headers: { 'content-type': 'text/html' },
+    reason: 'protocol_error',
+    detail: { speaks_tls: true },
+  },
+  {
+    title: 'a server in Go that speaks TLS',
+    status: 400,
+    body: 'Client sent an HTTP request to an HTTPS server.',
+    reason: 'protocol_error',
+    detail: { speaks_tls: true },
+  },
+  {
     title: 'LiteLLM with every deployment down',
     status: 400,
     body: openai('You passed in model=foo. There are no healthy deployments for this model.', { code: '400' }),
@@ -311,9 +326,45 @@ const ENDS: readonly Stream[] = [
       ['max_new_tokens', 'good'],
       ['ERROR_LIMIT', 'good'],
       ['pause_turn', 'good'],
+      ['no_error', 'good'],
       ['wibble', 'good'],
     ] as const
   ).map(([word, verdict]) => ({ title: `the end ${word}`, body: AB + F(word) + D, verdict })),
+];
+
+const named = (events: string): string => events.replaceAll('data:', 'event: message\ndata:');
+const OTHER_APIS: readonly Stream[] = [
+  {
+    title: 'chat under a name, read as messages',
+    api: 'messages',
+    body: named(AB + F('stop')) + D,
+    verdict: 'protocol_error',
+  },
+  {
+    title: 'chat under a name, read as responses',
+    api: 'responses',
+    body: named(AB + F('stop')) + D,
+    verdict: 'protocol_error',
+  },
+  {
+    title: 'messages read as responses',
+    api: 'responses',
+    body: data({ type: 'content_block_delta', delta: { text: 'A' } }) + data({ type: 'message_stop' }),
+    verdict: 'protocol_error',
+  },
+  {
+    title: 'responses read as messages',
+    api: 'messages',
+    body: data({ type: 'response.output_text.delta', delta: 'A' }) + data({ type: 'response.completed' }),
+    verdict: 'protocol_error',
+  },
+  { title: 'a delta that is a text', body: choice({ delta: 'A' }) + F('stop') + D, verdict: 'protocol_error' },
+  {
+    title: 'a message of Anthropic under the name of every event',
+    api: 'messages',
+    body: named(data({ type: 'content_block_delta', delta: { text: 'A' } }) + data({ type: 'message_stop' })),
+    verdict: 'good',
+  },
 ];
 
 const COUNTS: readonly Stream[] = [
@@ -342,6 +393,17 @@ const COUNTS: readonly Stream[] = [
 ];
 
 const FORMS: readonly Stream[] = [
+  {
+    title: 'a part that is no list',
+    body: C({ content: { type: 'text', text: 'A' } }) + F('stop') + D,
+    verdict: 'good',
+    result: { text: 'A' },
+  },
+  {
+    title: 'ends that are none, and no end',
+    body: choice({ delta: { content: 'A' }, finish_reason: 'FINISH_REASON_UNSPECIFIED' }),
+    verdict: 'truncated',
+  },
   { title: 'a list', headers: JSON_TYPE, body: '{"object":"list","data":[]}', verdict: 'protocol_error' },
   { title: 'a status', headers: JSON_TYPE, body: '{"status":"ok"}', verdict: 'protocol_error' },
   { title: "TGI's older whole answer", headers: JSON_TYPE, body: '[{"generated_text":"A"}]', verdict: 'not_streaming' },
@@ -423,6 +485,7 @@ describe.each([
   ['an error in odd words', WORDS],
   ['an end in the word of a server', ENDS],
   ['a count', COUNTS],
+  ['the stream of another API', OTHER_APIS],
   ['a body in another form', FORMS],
   ['a channel of another name', CHANNELS],
 ])('%s', (_, streams) => {
