@@ -15,6 +15,8 @@ export interface ExporterSeriesOptions {
 
 export interface ExporterSeries {
   readonly instruments: Readonly<Record<ExporterFamily, Instrument>>;
+  /** Reads what the system says, once for all families of a page. */
+  refresh(): void;
   /** A value that was refused somewhere. */
   invalidSample(): void;
   targets(count: number): void;
@@ -34,9 +36,10 @@ export function createExporterSeries(
   const reloadSuccessful = createGauge<never>(F.reloadSuccessful, context);
   const reloadSuccessTime = createGauge<never>(F.reloadSuccessTime, context);
   const eventLoopDelay = createHistogram<never>(F.eventLoopDelay, context, boundsWith(F.eventLoopDelay.bounds, [], 0));
+  let cpuThrottling: CpuThrottling | null = null;
   const throttling = (family: FamilyDefinition, pick: (found: CpuThrottling) => number): Instrument => ({
     render: () => {
-      const found = deps.readCpuThrottling();
+      const found = cpuThrottling;
       return found === null ? '' : renderRows(family, [{ suffix: '', labels: '', value: pick(found) }]);
     },
   });
@@ -54,6 +57,9 @@ export function createExporterSeries(
       invalidSamples,
       throttledPeriods: throttling(F.throttledPeriods, (found) => found.periods),
       throttledSeconds: throttling(F.throttledSeconds, (found) => found.seconds),
+    },
+    refresh: () => {
+      cpuThrottling = deps.readCpuThrottling();
     },
     invalidSample: () => invalidSamples.add(1),
     targets: (count) => targets.set(count),

@@ -1,4 +1,3 @@
-import { Counter as PromCounter, Histogram as PromHistogram } from 'prom-client';
 import type { FamilyDefinition } from './definition.ts';
 import {
   type ExpositionFormat,
@@ -9,6 +8,7 @@ import {
   renderLabels,
 } from './exposition.ts';
 import { type Layout, type Layouts, ownLabel, ownValues } from './layout.ts';
+import { type PromExemplar, ReadableCounter, ReadableHistogram, type TakeSample } from './prom-values.ts';
 
 /** Labels that an observation leaves as its example, e.g. {probe_id}. At most 128 characters. */
 export type ExemplarLabels = Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export type ExemplarLabels = Readonly<Record<string, string>>;
 /** Something that holds series of one family. */
 export interface Instrument {
   /** Its lines of the page; empty when there is nothing to say. */
-  render(format: ExpositionFormat): Promise<string> | string;
+  render(format: ExpositionFormat): string;
 }
 
 export interface CounterInstrument<V extends string> extends Instrument {
@@ -51,12 +51,6 @@ export interface InstrumentContext {
   readonly layouts: Layouts;
 }
 
-/** What prom-client hands out for one sample; its types leave the exemplar out. */
-interface PromValue {
-  readonly value: number;
-  readonly exemplar?: { readonly labelSet: ExemplarLabels; readonly value: number; readonly timestamp?: number } | null;
-}
-
 // The labels from the configuration are in `base` and never reach prom-client, whose series keys do not escape them.
 // It keeps the object that it is given, so every call gets one of its own.
 function labelsOf(family: FamilyDefinition, value: string | undefined): Record<string, string> {
@@ -69,18 +63,25 @@ function acceptable(family: FamilyDefinition, sample: number, value: string | un
   return ownLabel(family) === undefined || (value !== undefined && ownValues(family).includes(value));
 }
 
-function toExemplar(exemplar: NonNullable<PromValue['exemplar']>): RowExemplar {
+function toExemplar(exemplar: PromExemplar): RowExemplar {
   return { labels: exemplar.labelSet, value: exemplar.value, unixSeconds: exemplar.timestamp ?? null };
 }
 
-/** prom-client keeps series in the order in which they were made, which is that of the layout. */
-function renderValues(layout: Layout, base: string, values: readonly PromValue[], format: ExpositionFormat): string {
+/** The samples that `each` gives, in the order in which the series were made, which is that of the layout. */
+function renderValues(
+  layout: Layout,
+  base: string,
+  each: (take: TakeSample) => void,
+  format: ExpositionFormat,
+): string {
   let text = '';
-  for (const [index, { value, exemplar }] of values.entries()) {
+  let index = 0;
+  each((value, exemplar) => {
     text += `${layout.heads[index]}${base}${layout.tails[index]}${formatValue(value)}`;
-    if (format === 'openmetrics' && exemplar) text += renderExemplar(toExemplar(exemplar));
+    if (format === 'openmetrics' && exemplar !== null) text += renderExemplar(toExemplar(exemplar));
     text += '\n';
-  }
+    index += 1;
+  });
   return text;
 }
 
@@ -98,7 +99,7 @@ export function createCounter<V extends string>(
   family: FamilyDefinition,
   context: InstrumentContext,
 ): CounterInstrument<V> {
-  const counter = new PromCounter<string>(configuration(family));
+  const counter = new ReadableCounter(configuration(family));
   const layout = context.layouts.of(family, [], context.base !== '');
   for (const value of ownValues(family)) counter.inc({ labels: labelsOf(family, value), value: 0 });
   return {
@@ -107,7 +108,7 @@ export function createCounter<V extends string>(
       const labels = labelsOf(family, value);
       counter.inc(exemplarLabels === undefined ? { labels, value: by } : { labels, value: by, exemplarLabels });
     },
-    render: async (format) => renderValues(layout, context.base, (await counter.get()).values, format),
+    render: (format) => renderValues(layout, context.base, (take) => counter.eachSample(take), format),
   };
 }
 
@@ -117,7 +118,7 @@ export function createHistogram<V extends string>(
   context: InstrumentContext,
   bounds: readonly number[],
 ): HistogramInstrument<V> {
-  const histogram = new PromHistogram<string>({ ...configuration(family), buckets: [...bounds] });
+  const histogram = new ReadableHistogram({ ...configuration(family), buckets: [...bounds] });
   const layout = context.layouts.of(family, bounds, context.base !== '');
   let exists = family.born === 'start';
   for (const value of ownValues(family)) histogram.zero(labelsOf(family, value));
@@ -131,8 +132,8 @@ export function createHistogram<V extends string>(
         exemplarLabels === undefined ? { labels, value: sample } : { labels, value: sample, exemplarLabels },
       );
     },
-    render: async (format) =>
-      exists ? renderValues(layout, context.base, (await histogram.get()).values, format) : '',
+    render: (format) =>
+      exists ? renderValues(layout, context.base, (take) => histogram.eachSample(take), format) : '',
   };
 }
 
@@ -153,8 +154,13 @@ export function createSummary<V extends string>(
       state.count += 1;
     },
     render: (format) => {
-      const flat = [...states.values()].flatMap(({ sum, count }) => [{ value: sum }, { value: count }]);
-      return renderValues(layout, context.base, flat, format);
+      const each = (take: TakeSample): void => {
+        for (const { sum, count } of states.values()) {
+          take(sum, null);
+          take(count, null);
+        }
+      };
+      return renderValues(layout, context.base, each, format);
     },
   };
 }

@@ -44,6 +44,7 @@ export function* exporterSources(
   exporter: ExporterSeries,
   processMetrics: () => ProcessReading,
 ): Generator<FamilySource> {
+  exporter.refresh();
   for (const [key, family] of Object.entries<FamilyDefinition>(EXPORTER_FAMILIES)) {
     yield { family, parts: [exporter.instruments[key as ExporterFamily]] };
   }

@@ -42,8 +42,7 @@ export function createPacer(clock: Clock): Pacer {
 async function renderFamily(source: FamilySource, format: ExpositionFormat, pacer: Pacer): Promise<readonly string[]> {
   const chunks: string[] = [];
   for (const part of source.parts) {
-    const rendered = part.render(format);
-    const text = typeof rendered === 'string' ? rendered : await rendered;
+    const text = part.render(format);
     if (text !== '') chunks.push(text);
     const breath = pacer.breathe();
     if (breath !== undefined) await breath;
