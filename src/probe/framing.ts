@@ -40,37 +40,42 @@ export interface BoundedDecoder {
 const asciiText = (bytes: Uint8Array): string =>
   (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString('latin1');
 
-export function createBoundedDecoder(streamBytes: number): BoundedDecoder {
-  let decoder: InstanceType<typeof TextDecoder> | null = null;
-  let left = streamBytes;
-  let full = false;
-  let begun = false;
+/** A class, as one is made for each stream: its methods are compiled once, not bound anew each time. */
+class Decoder implements BoundedDecoder {
+  full = false;
+  private decoder: InstanceType<typeof TextDecoder> | null = null;
+  private left: number;
+  private begun = false;
+
+  constructor(streamBytes: number) {
+    this.left = streamBytes;
+  }
+
+  decode(bytes: Uint8Array): string {
+    if (bytes.length <= this.left) {
+      this.left -= bytes.length;
+      return this.text(bytes);
+    }
+    this.full = true;
+    const text = this.text(bytes.subarray(0, this.left));
+    this.left = 0;
+    return text;
+  }
+
+  end(): string {
+    return this.decoder?.decode() ?? '';
+  }
 
   /** Most reads are ASCII, which needs no decoder: that one costs more than the parsing of the event. */
-  function decode(bytes: Uint8Array): string {
-    if (decoder === null && isAscii(bytes)) {
-      begun ||= bytes.length > 0;
+  private text(bytes: Uint8Array): string {
+    if (this.decoder === null && isAscii(bytes)) {
+      this.begun ||= bytes.length > 0;
       return asciiText(bytes);
     }
     // Drops a leading BOM, also one that arrives byte by byte; anywhere else it is a character.
-    decoder ??= new TextDecoder('utf-8', { ignoreBOM: begun });
-    return decoder.decode(bytes, { stream: true });
+    this.decoder ??= new TextDecoder('utf-8', { ignoreBOM: this.begun });
+    return this.decoder.decode(bytes, { stream: true });
   }
-
-  return {
-    decode(bytes) {
-      if (bytes.length <= left) {
-        left -= bytes.length;
-        return decode(bytes);
-      }
-      full = true;
-      const text = decode(bytes.subarray(0, left));
-      left = 0;
-      return text;
-    },
-    end: () => decoder?.decode() ?? '',
-    get full() {
-      return full;
-    },
-  };
 }
+
+export const createBoundedDecoder = (streamBytes: number): BoundedDecoder => new Decoder(streamBytes);

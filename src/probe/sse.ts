@@ -1,5 +1,6 @@
-import { createParser, type ParseError } from 'eventsource-parser';
+import { createParser, type EventSourceParser, type ParseError } from 'eventsource-parser';
 import {
+  type BoundedDecoder,
   createBoundedDecoder,
   type Framing,
   type FramingFault,
@@ -19,82 +20,90 @@ const MOST_STRANGE_LINES = 100;
 /** Thrown through the parser, which cannot be stopped otherwise. */
 class NotAStream extends Error {}
 
-/**
- * Turns every line end into LF. The parser would hold back the last event of a read that ends in CR until one more
- * byte comes, and stamp it with that byte's arrival; here the CR ends the line at once, and an LF that follows it in
- * the next read is dropped.
- */
-function createLineEnds(): (text: string) => string {
-  let afterCr = false;
-  return (text) => {
-    // A read may hold no whole character yet.
-    if (text === '') return text;
-    const body = afterCr && text.charCodeAt(0) === 10 ? text.slice(1) : text;
-    afterCr = body.charCodeAt(body.length - 1) === 13;
-    return body.includes('\r') ? body.replace(/\r\n?/g, '\n') : body;
-  };
-}
-
 /** Server-sent events, by the rules of the HTML standard except that a final event without its blank line counts. */
-export function createSseFraming(limits: FramingLimits, handler: FramingHandler): Framing {
-  const decoder = createBoundedDecoder(limits.streamBytes);
-  const lineEnds = createLineEnds();
-  let fault: FramingFault | null = null;
-  let strangeLines = 0;
+class SseFraming implements Framing {
+  fault: FramingFault | null = null;
+  private readonly decoder: BoundedDecoder;
+  private readonly eventBytes: number;
+  private readonly handler: FramingHandler;
+  private readonly parser: EventSourceParser;
+  private strangeLines = 0;
+  private afterCr = false;
 
-  const parser = createParser({
-    maxBufferSize: limits.eventBytes + FIELD_NAME_CHARACTERS,
-    onEvent({ data, event }) {
-      strangeLines = 0;
-      // Events after the one that is too large belong to a stream that nobody reads any more.
-      if (fault !== null) return;
-      if (data.length > limits.eventBytes) fault = 'event_too_large';
-      else handler.onEvent(data, event);
-    },
-    onComment(comment) {
-      if (fault !== null) return;
-      if (comment.length > limits.eventBytes) fault = 'event_too_large';
-      else handler.onComment();
-    },
-    onError: (error) => refuse(error),
-  });
+  constructor(limits: FramingLimits, handler: FramingHandler) {
+    this.decoder = createBoundedDecoder(limits.streamBytes);
+    this.eventBytes = limits.eventBytes;
+    this.handler = handler;
+    this.parser = createParser({
+      maxBufferSize: limits.eventBytes + FIELD_NAME_CHARACTERS,
+      onEvent: ({ data, event }) => this.event(data, event),
+      onComment: (comment) => this.comment(comment),
+      onError: (error) => this.refuse(error),
+    });
+  }
 
-  function refuse(error: ParseError): void {
-    if (fault !== null) return;
+  push(bytes: Uint8Array): void {
+    if (this.fault !== null) return;
+    this.feed(this.lineEnds(this.decoder.decode(bytes)));
+    if (this.decoder.full && this.fault === null) this.fault = 'stream_too_large';
+  }
+
+  end(): boolean {
+    const rest = this.decoder.end();
+    this.feed(`${rest}\n\n`);
+    return rest !== '';
+  }
+
+  private event(data: string, event: string | undefined): void {
+    this.strangeLines = 0;
+    // Events after the one that is too large belong to a stream that nobody reads any more.
+    if (this.fault !== null) return;
+    if (data.length > this.eventBytes) this.fault = 'event_too_large';
+    else this.handler.onEvent(data, event);
+  }
+
+  private comment(comment: string): void {
+    if (this.fault !== null) return;
+    if (comment.length > this.eventBytes) this.fault = 'event_too_large';
+    else this.handler.onComment();
+  }
+
+  private refuse(error: ParseError): void {
+    if (this.fault !== null) return;
     // After this one the parser throws when fed, so nothing may reach it any more.
-    if (error.type === 'max-buffer-size-exceeded') fault = 'event_too_large';
-    else if (error.type === 'unknown-field') strangeLine(error.field ?? '', error.value ?? '');
+    if (error.type === 'max-buffer-size-exceeded') this.fault = 'event_too_large';
+    else if (error.type === 'unknown-field') this.strangeLine(error.field ?? '', error.value ?? '');
   }
 
-  function strangeLine(name: string, value: string): void {
-    handler.onUnknownField(name, value);
-    strangeLines += 1;
-    if (strangeLines >= MOST_STRANGE_LINES) throw new NotAStream();
+  private strangeLine(name: string, value: string): void {
+    this.handler.onUnknownField(name, value);
+    this.strangeLines += 1;
+    if (this.strangeLines >= MOST_STRANGE_LINES) throw new NotAStream();
   }
 
-  function feed(text: string): void {
-    if (text === '' || fault !== null) return;
+  private feed(text: string): void {
+    if (text === '' || this.fault !== null) return;
     try {
-      parser.feed(text);
+      this.parser.feed(text);
     } catch (error) {
       if (!(error instanceof NotAStream)) throw error;
-      fault = 'not_a_stream';
+      this.fault = 'not_a_stream';
     }
   }
 
-  return {
-    push(bytes) {
-      if (fault !== null) return;
-      feed(lineEnds(decoder.decode(bytes)));
-      if (decoder.full && fault === null) fault = 'stream_too_large';
-    },
-    end() {
-      const rest = decoder.end();
-      feed(`${rest}\n\n`);
-      return rest !== '';
-    },
-    get fault() {
-      return fault;
-    },
-  };
+  /**
+   * Turns every line end into LF. The parser would hold back the last event of a read that ends in CR until one more
+   * byte comes, and stamp it with that byte's arrival; here the CR ends the line at once, and an LF that follows it in
+   * the next read is dropped.
+   */
+  private lineEnds(text: string): string {
+    // A read may hold no whole character yet.
+    if (text === '') return text;
+    const body = this.afterCr && text.charCodeAt(0) === 10 ? text.slice(1) : text;
+    this.afterCr = body.charCodeAt(body.length - 1) === 13;
+    return body.includes('\r') ? body.replace(/\r\n?/g, '\n') : body;
+  }
 }
+
+export const createSseFraming = (limits: FramingLimits, handler: FramingHandler): Framing =>
+  new SseFraming(limits, handler);

@@ -6,7 +6,7 @@ import type { Framing, FramingHandler, FramingLimits } from './framing.ts';
 import type { ForeignForm, ReadingProgress, ReadingResult, StreamErrorObject, StreamReading } from './reading.ts';
 import { createReadingSummary } from './reading-summary.ts';
 import { createTextDigest } from './text-digest.ts';
-import { createTimeline } from './timeline.ts';
+import { createTimeline, type Timeline } from './timeline.ts';
 import { createTokenTiming } from './token-timing.ts';
 import { createUsageTotals } from './usage.ts';
 
@@ -18,185 +18,199 @@ export interface StreamReadingOptions {
   readonly requestAt: MonotonicInstant | null;
 }
 
-/** The reading that all APIs share: framing cuts, the interpreter says what an event means, this keeps the account. */
-export function createStreamReading(options: StreamReadingOptions): StreamReading {
-  const { interpret, limits, requestAt } = options;
-  const facts = createEventFacts();
-  const timing = createTokenTiming();
-  const usage = createUsageTotals();
-  const timeline = createTimeline(limits.timelineEntries);
-  const content = createTextDigest();
-  const reasoning = createTextDigest();
-  const framing = options.framing(limits, { onEvent, onComment, onUnknownField });
+/**
+ * The reading that all APIs share: framing cuts, the interpreter says what an event means, this keeps the account. A
+ * class, as one is made for each stream: its methods are compiled once, not bound anew each time.
+ */
+class Reading implements StreamReading, FramingHandler {
+  private readonly interpret: Interpreter;
+  private readonly requestAt: MonotonicInstant | null;
+  private readonly facts = createEventFacts();
+  private readonly timing = createTokenTiming();
+  private readonly usage = createUsageTotals();
+  private readonly content = createTextDigest();
+  private readonly reasoning = createTextDigest();
+  private readonly timeline: Timeline;
+  private readonly framing: Framing;
 
-  let now = monotonicInstant(0);
-  let firstEventAt: MonotonicInstant | null = null;
-  let firstContentAt: MonotonicInstant | null = null;
-  let terminalAt: MonotonicInstant | null = null;
-  let finishReason: FinishReason | null = null;
-  let error: StreamErrorObject | null = null;
-  let complete = false;
-  let events = 0;
-  let newTokenChunks = 0;
-  let nonconformingEvents = 0;
-  let lostEvents = 0;
-  let keepAlives = 0;
-  let emptyChunks = 0;
-  let endTakenBack = false;
-  let foreignChoices = false;
-  let foreignForm: ForeignForm | null = null;
+  private now = monotonicInstant(0);
+  private firstEventAt: MonotonicInstant | null = null;
+  private firstContentAt: MonotonicInstant | null = null;
+  private terminalAt: MonotonicInstant | null = null;
+  private finishReason: FinishReason | null = null;
+  private error: StreamErrorObject | null = null;
+  private complete = false;
+  private events = 0;
+  private newTokenChunks = 0;
+  private nonconformingEvents = 0;
+  private lostEvents = 0;
+  private keepAlives = 0;
+  private emptyChunks = 0;
+  private endTakenBack = false;
+  private foreignChoices = false;
+  private foreignForm: ForeignForm | null = null;
   /** Events of which nothing belongs to this API; keep-alives in any form are none. */
-  let strangeEvents = 0;
+  private strangeEvents = 0;
   /** The body is over and its unfinished last event is being read: what cannot be read now was cut. */
-  let releasing = false;
-  let cut = false;
+  private releasing = false;
+  private cut = false;
 
-  const stopped = (): boolean => complete || error !== null;
-
-  function onEvent(data: string, event: string | undefined): void {
-    if (stopped()) return;
-    facts.clear();
-    interpret(facts, data, event);
-    if (releasing && facts.isUnreadable) cut = true;
-    else account();
+  constructor({ limits, framing, interpret, requestAt }: StreamReadingOptions) {
+    this.interpret = interpret;
+    this.requestAt = requestAt;
+    this.timeline = createTimeline(limits.timelineEntries);
+    this.framing = framing(limits, this);
   }
 
-  function onComment(): void {
-    if (stopped()) return;
-    keepAlives += 1;
-    timeline.add(now, 'comment', 0);
+  private stopped(): boolean {
+    return this.complete || this.error !== null;
   }
 
-  function onUnknownField(name: string, value: string): void {
-    if (stopped()) return;
+  onEvent(data: string, event: string | undefined): void {
+    if (this.stopped()) return;
+    this.facts.clear();
+    this.interpret(this.facts, data, event);
+    if (this.releasing && this.facts.isUnreadable) this.cut = true;
+    else this.account();
+  }
+
+  onComment(): void {
+    if (this.stopped()) return;
+    this.keepAlives += 1;
+    this.timeline.add(this.now, 'comment', 0);
+  }
+
+  onUnknownField(name: string, value: string): void {
+    if (this.stopped()) return;
     // Some llama.cpp builds report failures in a field of this name, which a standard parser passes over.
     const found = name === 'error' ? errorFromField(value) : errorFromLine(`${name}:${value}`);
-    if (releasing && found === null) {
-      cut = true;
-      if (events === 0) strangeEvents += 1;
+    if (this.releasing && found === null) {
+      this.cut = true;
+      if (this.events === 0) this.strangeEvents += 1;
       return;
     }
-    facts.clear();
-    if (found === null) facts.nonconforming(false);
-    else facts.error(found);
-    account();
+    this.facts.clear();
+    if (found === null) this.facts.nonconforming(false);
+    else this.facts.error(found);
+    this.account();
   }
 
-  function account(): void {
-    events += 1;
-    firstEventAt ??= now;
-    if (facts.isPing) keepAlives += 1;
-    if (facts.isNonconforming) nonconformingEvents += 1;
-    if (facts.isNonconforming && !facts.isPing) strangeEvents += 1;
-    foreignChoices ||= facts.isForeign;
-    foreignForm ??= facts.foreignFormFound;
+  private account(): void {
+    const { facts } = this;
+    this.events += 1;
+    this.firstEventAt ??= this.now;
+    if (facts.isPing) this.keepAlives += 1;
+    if (facts.isNonconforming) this.nonconformingEvents += 1;
+    if (facts.isNonconforming && !facts.isPing) this.strangeEvents += 1;
+    this.foreignChoices ||= facts.isForeign;
+    this.foreignForm ??= facts.foreignFormFound;
     if (facts.errorFound !== null) {
-      error = facts.errorFound;
-      timeline.add(now, 'error', 0);
+      this.error = facts.errorFound;
+      this.timeline.add(this.now, 'error', 0);
       return;
     }
-    takeBackEnd();
-    const isToken = terminalAt === null && accountTokens();
-    if (facts.usageFound !== null) usage.add(facts.usageFound);
-    const isTerminal = accountTerminal();
-    if (!isToken && !isTerminal) timeline.add(now, facts.usageFound === null ? 'event' : 'usage', 0);
+    this.takeBackEnd();
+    const isToken = this.terminalAt === null && this.accountTokens();
+    if (facts.usageFound !== null) this.usage.add(facts.usageFound);
+    const isTerminal = this.accountTerminal();
+    if (!isToken && !isTerminal) this.timeline.add(this.now, facts.usageFound === null ? 'event' : 'usage', 0);
   }
 
   /**
    * Some gateways write a finish reason into every chunk, or into an empty one at the beginning. Text that follows
    * shows that it was not the end; after the API's last marker nothing is read at all.
    */
-  function takeBackEnd(): void {
-    if (terminalAt === null || facts.chunkKind() !== 'text') return;
-    terminalAt = null;
-    finishReason = null;
-    endTakenBack = true;
+  private takeBackEnd(): void {
+    if (this.terminalAt === null || this.facts.chunkKind() !== 'text') return;
+    this.terminalAt = null;
+    this.finishReason = null;
+    this.endTakenBack = true;
   }
 
   /** True for a sure token chunk. */
-  function accountTokens(): boolean {
-    if (facts.isUnreadable) lostEvents += 1;
-    const kind = facts.chunkKind();
+  private accountTokens(): boolean {
+    if (this.facts.isUnreadable) this.lostEvents += 1;
+    const kind = this.facts.chunkKind();
     if (kind === null) return false;
-    if (kind === 'empty') emptyChunks += 1;
-    if (facts.contentText !== '') {
-      firstContentAt ??= now;
-      content.add(facts.contentText);
+    if (kind === 'empty') this.emptyChunks += 1;
+    if (this.facts.contentText !== '') {
+      this.firstContentAt ??= this.now;
+      this.content.add(this.facts.contentText);
     }
-    if (facts.reasoningText !== '') reasoning.add(facts.reasoningText);
-    const isToken = timing.chunk(now, kind, facts.countedTokens);
+    if (this.facts.reasoningText !== '') this.reasoning.add(this.facts.reasoningText);
+    const isToken = this.timing.chunk(this.now, kind, this.facts.countedTokens);
     if (isToken) {
-      newTokenChunks += 1;
-      timeline.add(now, 'token', timing.lastChunkTokens);
+      this.newTokenChunks += 1;
+      this.timeline.add(this.now, 'token', this.timing.lastChunkTokens);
     }
     return isToken;
   }
 
   /** A stream without a token that held nothing else of this API either. The end marker is every API's. */
-  function foreignFormOf(): ForeignForm | null {
-    if (foreignForm !== null) return foreignForm;
-    const known = events - nonconformingEvents - (terminalAt === null ? 0 : 1);
-    return strangeEvents > 0 && known <= 0 ? 'other_api' : null;
+  private foreignFormOf(): ForeignForm | null {
+    if (this.foreignForm !== null) return this.foreignForm;
+    const known = this.events - this.nonconformingEvents - (this.terminalAt === null ? 0 : 1);
+    return this.strangeEvents > 0 && known <= 0 ? 'other_api' : null;
   }
 
   /** True for the first terminal marker. Later ones only say that nothing follows. */
-  function accountTerminal(): boolean {
-    finishReason ??= facts.finishReason;
-    complete ||= facts.isDone;
-    if (terminalAt !== null || (facts.finishReason === null && !facts.isDone)) return false;
-    terminalAt = now;
-    timeline.add(now, 'terminal', 0);
+  private accountTerminal(): boolean {
+    this.finishReason ??= this.facts.finishReason;
+    this.complete ||= this.facts.isDone;
+    if (this.terminalAt !== null || (this.facts.finishReason === null && !this.facts.isDone)) return false;
+    this.terminalAt = this.now;
+    this.timeline.add(this.now, 'terminal', 0);
     return true;
   }
 
-  function progress(): ReadingProgress {
-    const tokenChunks = newTokenChunks;
-    newTokenChunks = 0;
-    const failed = error !== null || framing.fault !== null;
-    return { tokenChunks, terminal: terminalAt !== null, complete, failed };
+  private progress(): ReadingProgress {
+    const tokenChunks = this.newTokenChunks;
+    this.newTokenChunks = 0;
+    const failed = this.error !== null || this.framing.fault !== null;
+    return { tokenChunks, terminal: this.terminalAt !== null, complete: this.complete, failed };
   }
 
-  function push(at: MonotonicInstant, bytes: Uint8Array): ReadingProgress {
-    now = at;
-    if (!stopped()) framing.push(bytes);
-    return progress();
+  push(at: MonotonicInstant, bytes: Uint8Array): ReadingProgress {
+    this.now = at;
+    if (!this.stopped()) this.framing.push(bytes);
+    return this.progress();
   }
 
   /** What is released now arrived with the last bytes, not with the end. */
-  function end(): ReadingProgress {
-    releasing = true;
-    if (!stopped() && framing.end()) cut = true;
-    return progress();
+  end(): ReadingProgress {
+    this.releasing = true;
+    if (!this.stopped() && this.framing.end()) this.cut = true;
+    return this.progress();
   }
 
-  function result(): ReadingResult {
-    const fault = framing.fault ?? (cut && terminalAt === null ? 'cut_event' : null);
+  result(): ReadingResult {
+    const fault = this.framing.fault ?? (this.cut && this.terminalAt === null ? 'cut_event' : null);
     return createReadingSummary({
-      requestAt,
-      timing,
-      totals: usage.totals(),
-      foreignChoices,
-      lostEvents,
-      content,
-      reasoning,
+      requestAt: this.requestAt,
+      timing: this.timing,
+      totals: this.usage.totals(),
+      foreignChoices: this.foreignChoices,
+      lostEvents: this.lostEvents,
+      content: this.content,
+      reasoning: this.reasoning,
       facts: {
-        firstEventAt,
-        firstContentAt,
-        terminalAt,
-        events,
-        nonconformingEvents,
-        keepAlives,
-        emptyChunks,
-        finishReason,
-        terminal: terminalAt !== null,
-        endDoubtful: endTakenBack && !complete,
-        error,
+        firstEventAt: this.firstEventAt,
+        firstContentAt: this.firstContentAt,
+        terminalAt: this.terminalAt,
+        events: this.events,
+        nonconformingEvents: this.nonconformingEvents,
+        keepAlives: this.keepAlives,
+        emptyChunks: this.emptyChunks,
+        finishReason: this.finishReason,
+        terminal: this.terminalAt !== null,
+        endDoubtful: this.endTakenBack && !this.complete,
+        error: this.error,
         fault,
-        foreignForm: foreignFormOf(),
-        timeline: timeline.entries(),
+        foreignForm: this.foreignFormOf(),
+        timeline: this.timeline.entries(),
       },
     });
   }
-
-  return { push, end, result };
 }
+
+export const createStreamReading = (options: StreamReadingOptions): StreamReading => new Reading(options);
