@@ -58,6 +58,14 @@ function engineLine({ engine }: Summary): string[] {
   ];
 }
 
+/** The engine's own clock beside ours. */
+function ownLine({ engine }: Summary): string[] {
+  const ttft = engine?.ownLatencies.find(({ role }) => role === 'ttft');
+  if (ttft === undefined) return [];
+  const here = `${asTime(ttft.clientMeanSeconds)} here, n=${ttft.clientObservations}`;
+  return [`${''.padEnd(22)} its own TTFT ${asTime(ttft.meanSeconds)} mean, n=${ttft.observations} (${here})`];
+}
+
 /** The figures of a run, for a terminal. Failures first. */
 export function renderSummary(summary: Summary, folder: string, colour: boolean): string {
   const style = createStyle(colour);
@@ -79,6 +87,7 @@ export function renderSummary(summary: Summary, folder: string, colour: boolean)
           `${'goodput'.padEnd(22)} ${asPercent(goodput.ratio?.centre)} within the objectives, ${asNumber(goodput.goodRequestsPerSecond)} requests/s`,
         ]),
     ...engineLine(summary),
+    ...ownLine(summary),
     `${'cleared'.padEnd(22)} ${
       elimination
         .filter(({ verdict }) => verdict === 'cleared')

@@ -26,17 +26,34 @@ function amount(effect: Effect | null): string {
 
 const isDifference = (effect: Effect | null): boolean => effect !== null && effect.significant !== false;
 
-function ofEngines(side: ComparedQuantity['sides'][number], quantity: Quantity, factor: string): string {
+const UNTOLD = 'cannot be told, for want of valid runs';
+
+/** What the switch does on each engine: an effect, none beyond the noise, or not known. */
+function ofSwitch(side: ComparedQuantity['sides'][number]): string {
+  if (side.within.every(({ effect }) => effect === null)) return `what ${side.name} does ${UNTOLD}`;
   const gives = side.within.map(({ engine, effect }) => `${engine} ${amount(effect)}`).join(' and ');
-  const switched = side.within.some(({ effect }) => isDifference(effect))
-    ? `${side.name} gives ${gives}`
-    : `${side.name} changes nothing beyond the noise: ${gives}`;
-  return `${quantity.name}, ${factor}: with ${side.name} off the difference is ${amount(side.off)}, with it on ${amount(side.on)}; ${switched}.`;
+  if (side.within.some(({ effect }) => isDifference(effect))) return `${side.name} gives ${gives}`;
+  const known = side.within.every(({ effect }) => effect !== null);
+  return known ? `${side.name} changes nothing beyond the noise: ${gives}` : `of ${side.name}: ${gives}`;
+}
+
+const difference = (effect: Effect | null): string => (effect === null ? 'cannot be told' : `is ${amount(effect)}`);
+
+function ofEngines(side: ComparedQuantity['sides'][number], quantity: Quantity, factor: string): string {
+  const apart =
+    side.off === null && side.on === null
+      ? `what lies between the engines ${UNTOLD}`
+      : `with ${side.name} off the difference ${difference(side.off)}, with it on it ${difference(side.on)}`;
+  return `${quantity.name}, ${factor}: ${apart}; ${ofSwitch(side)}.`;
 }
 
 function ofOneEngine(side: ComparedQuantity['sides'][number], quantity: Quantity): string {
   return side.within
-    .map(({ engine, effect }) => `${quantity.name} of ${engine}: ${side.name} gives ${amount(effect)}.`)
+    .map(({ engine, effect }) =>
+      effect === null
+        ? `${quantity.name} of ${engine}: what ${side.name} does ${UNTOLD}.`
+        : `${quantity.name} of ${engine}: ${side.name} gives ${amount(effect)}.`,
+    )
     .join(' ');
 }
 

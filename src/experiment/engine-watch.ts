@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../clock.ts';
-import type { EnginePoller, EngineSample, EngineView } from '../engine/types.ts';
+import { type EnginePoller, type EngineSample, type EngineView, HISTOGRAM_ROLES } from '../engine/types.ts';
 import { elapsed, type MonotonicInstant, seconds } from '../units.ts';
-import type { EngineRecord } from './types.ts';
+import type { EngineRecord, LatencySum } from './types.ts';
 
 /** The engine's side of a run: every poll becomes a record. */
 export interface EngineWatch {
@@ -24,6 +24,17 @@ function counter(view: EngineView, role: PrefixRole): number | null {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0);
 }
 
+/** Sums over the engine's series, of each histogram that it has. */
+function latencySums(view: EngineView): Pick<EngineRecord, 'latencySums'> {
+  const sums = HISTOGRAM_ROLES.flatMap((role): [string, LatencySum][] => {
+    const found = view.series.flatMap(({ histograms }) => histograms[role] ?? []);
+    if (found.length === 0) return [];
+    const count = found.reduce((all, histogram) => all + histogram.count, 0);
+    return [[role, { count, sumSeconds: found.reduce((all, histogram) => all + histogram.sum, 0) }]];
+  });
+  return sums.length === 0 ? {} : { latencySums: Object.fromEntries(sums) };
+}
+
 function toRecord(sample: EngineSample, view: EngineView, origin: MonotonicInstant): EngineRecord {
   return {
     atSeconds: Math.round(elapsed(origin, sample.at) * 1e6) / 1e6,
@@ -37,6 +48,7 @@ function toRecord(sample: EngineSample, view: EngineView, origin: MonotonicInsta
     prefixQueries: counter(view, 'prefix_cache_queries'),
     prefixHits: counter(view, 'prefix_cache_hits'),
     restarts: sample.restarts,
+    ...latencySums(view),
   };
 }
 

@@ -27,7 +27,7 @@ export function startEngineWatch(
       peakWindowSeconds,
       hangAfterSeconds,
       maxBytes,
-      histograms: false,
+      histograms: true,
       apiKey: () => keyOf(target),
       headers: liveHeaders(() => target),
       tls: target.connection,

@@ -138,6 +138,27 @@ function engineFacts(engine: EngineFigures): Block {
   ]);
 }
 
+const OWN_NAMES = { ttft: 'TTFT', inter_token_latency: 'gap between tokens', e2e: 'E2E', queue_time: 'queue' } as const;
+
+/** The engine's clock beside ours: what lies between the two is the network, a gateway, or this client. */
+function ownLatencyBlock({ ownLatencies }: EngineFigures): readonly Block[] {
+  if (ownLatencies.length === 0) return [];
+  const rows = ownLatencies.map((own): readonly TableCell[] => [
+    OWN_NAMES[own.role],
+    asNumber(own.observations),
+    asTime(own.meanSeconds),
+    asNumber(own.clientObservations),
+    asTime(own.clientMeanSeconds),
+  ]);
+  return [
+    table(
+      'What the engine timed itself and what was seen here between the same two polls; other users are in its own figures only',
+      [leftColumn('mean of'), 'n, engine', 'engine', 'n, here', 'here'],
+      rows,
+    ),
+  ];
+}
+
 const ELIMINATION_TONES = { cleared: 'good', remains: 'bad', unknown: 'warn' } as const;
 
 const eliminationTable = (rows: readonly Elimination[]): Block =>
@@ -273,9 +294,9 @@ export function runDocument(records: RunView): ReportDocument {
           ]
         : []),
       heading('The engine'),
-      summary.engine === null
-        ? paragraph('The engine offered no metrics page, or it was not asked for.')
-        : engineFacts(summary.engine),
+      ...(summary.engine === null
+        ? [paragraph('The engine offered no metrics page, or it was not asked for.')]
+        : [engineFacts(summary.engine), ...ownLatencyBlock(summary.engine)]),
       eliminationTable(summary.elimination),
       heading('The client'),
       ...clientBlock(summary),

@@ -2,9 +2,10 @@ import type { EngineSample } from '../engine/types.ts';
 import { decideZone } from '../engine/zone.ts';
 import { monotonicInstant } from '../units.ts';
 import { mean } from './statistics.ts';
+import { ownLatencies } from './summary-own.ts';
 import type { EngineFigures, GaugeFigures } from './summary-types.ts';
-import type { EngineRecord } from './types.ts';
-import { inside, type Span } from './window.ts';
+import type { EngineRecord, RequestRecord } from './types.ts';
+import { inside, type Span, tokensBetween } from './window.ts';
 
 type Counter = 'preemptions' | 'promptTokens' | 'generationTokens' | 'prefixQueries' | 'prefixHits' | 'restarts';
 type Gauge = 'kvUsageRatio' | 'running' | 'waiting';
@@ -59,22 +60,20 @@ function prefixHitRatio(polls: readonly EngineRecord[]): number | null {
   return queries === null || hits === null || queries === 0 ? null : hits / queries;
 }
 
-/** Tokens that the client saw between the same two polls as the engine counted them; null when that is unknown. */
-export type TokensBetween = (span: Span) => number;
-
-function ownTokensRatio(polls: readonly EngineRecord[], tokensBetween: TokensBetween): number | null {
+/** Tokens that arrived here by those that the engine counted between the same two polls; null when that is unknown. */
+function ownTokensRatio(polls: readonly EngineRecord[], requests: readonly RequestRecord[]): number | null {
   const counted = polls.filter((record) => record.generationTokens !== null);
   const [first, last] = [counted[0], counted.at(-1)];
   const generated = increase(polls, 'generationTokens');
   if (first === undefined || last === undefined || generated === null || generated === 0) return null;
-  return tokensBetween({ fromSeconds: first.atSeconds, toSeconds: last.atSeconds }) / generated;
+  return tokensBetween(requests, { fromSeconds: first.atSeconds, toSeconds: last.atSeconds }) / generated;
 }
 
-/** Null when the engine was not read at all. */
+/** `requests`: all of the run. Null when the engine was not read at all. */
 export function engineFigures(
   records: readonly EngineRecord[],
   span: Span,
-  tokensBetween: TokensBetween,
+  requests: readonly RequestRecord[],
 ): EngineFigures | null {
   const within = records.filter((record) => inside(span, record.atSeconds));
   if (within.length === 0) return null;
@@ -92,7 +91,8 @@ export function engineFigures(
     promptTokens: increase(polls, 'promptTokens'),
     generationTokens: increase(polls, 'generationTokens'),
     prefixHitRatio: prefixHitRatio(polls),
-    ownTokensRatio: ownTokensRatio(polls, tokensBetween),
+    ownTokensRatio: ownTokensRatio(polls, requests),
+    ownLatencies: ownLatencies(polls, requests),
     zone: decideZone(polls.map(toSample), null),
   };
 }

@@ -1,4 +1,4 @@
-import type { EngineZone } from '../engine/types.ts';
+import type { EngineZone, HistogramRole } from '../engine/types.ts';
 import type { FailureReason, FailureSide } from '../probe/reasons.ts';
 import type { Interval } from './statistics.ts';
 import type { Arrival } from './types.ts';
@@ -68,6 +68,16 @@ export interface GaugeFigures {
   readonly mean: number | null;
 }
 
+/** What the engine itself timed over the trimmed window, and what arrived here in the same time. */
+export interface OwnLatency {
+  readonly role: HistogramRole;
+  readonly observations: number;
+  readonly meanSeconds: number;
+  /** Null: cannot be seen from outside. */
+  readonly clientObservations: number | null;
+  readonly clientMeanSeconds: number | null;
+}
+
 /** What the engine said over the trimmed window. Null: it does not say. */
 export interface EngineFigures {
   readonly polls: number;
@@ -84,6 +94,8 @@ export interface EngineFigures {
   readonly prefixHitRatio: number | null;
   /** Output tokens that arrived here by the engine's own count of generated ones; well below 1: others use it, too. */
   readonly ownTokensRatio: number | null;
+  /** By the engine's own clock; empty where its page has no latency histograms. */
+  readonly ownLatencies: readonly OwnLatency[];
   /** By the rule of `docs/zones.md`, the trimmed window taken as one. */
   readonly zone: EngineZone | null;
 }

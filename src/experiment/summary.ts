@@ -6,7 +6,7 @@ import { e2eOf, failureCounts, fromScheduled, goodput, latency, tpotOf, ttftOf }
 import { timeline } from './summary-timeline.ts';
 import { ELIMINATION_CAUSES, type OutputFigures, type PromptFigures, type Summary } from './summary-types.ts';
 import type { ClientRecord, EngineRecord, RequestRecord, RunMetadata } from './types.ts';
-import { inside, isOfWindow, type Span, tokensInside, windowsOf } from './window.ts';
+import { inside, isOfWindow, type Span, tokensBetween, windowsOf } from './window.ts';
 
 /** Everything that a run has left. */
 export interface RunRecords {
@@ -103,8 +103,7 @@ export function summarise(run: RunRecords): Summary {
   const sent = run.requests.filter((record) => isOfWindow(record, trimmed));
   const good = sent.filter((record) => record.outcome === 'good');
   const ended = run.requests.filter((record) => record.outcome === 'good' && inside(trimmed, record.endedAtSeconds));
-  const tokensBetween = (span: Span): number => sum(run.requests.map((record) => tokensInside(record, span)));
-  const outputTokens = tokensBetween(trimmed);
+  const outputTokens = tokensBetween(run.requests, trimmed);
 
   const ttft = latency(sent, ttftOf, true);
   const requests = {
@@ -116,7 +115,7 @@ export function summarise(run: RunRecords): Summary {
     notStarted: notStartedInside(run.client, trimmed),
   };
   const client = clientFigures(run.client, sent, trimmed, ttft.withoutFailures.p50.seconds);
-  const engine = engineFigures(run.engine, trimmed, tokensBetween);
+  const engine = engineFigures(run.engine, trimmed, run.requests);
   const output = outputFigures(good);
   const prompt = promptFigures(sent);
   const slots = lengthSeconds > 0 ? timeline(whole, trimmed, run.requests, run.engine) : [];

@@ -1,3 +1,4 @@
+import type { HistogramRole } from '../engine/types.ts';
 import type { ApiName, TokenSource } from '../probe/outcome.ts';
 import type { FailureReason, FailureSide } from '../probe/reasons.ts';
 
@@ -57,6 +58,14 @@ export interface EngineRecord {
   readonly prefixHits: number | null;
   /** Restarts of the engine seen so far. */
   readonly restarts: number;
+  /** The engine's own latency histograms since its start, all its series together; missing where it has none. */
+  readonly latencySums?: Readonly<Partial<Record<HistogramRole, LatencySum>>>;
+}
+
+/** How often something was timed, and how long it took in all. */
+export interface LatencySum {
+  readonly count: number;
+  readonly sumSeconds: number;
 }
 
 /** One line of `client.jsonl`: how the measuring client itself fared, each second. */

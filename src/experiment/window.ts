@@ -51,6 +51,10 @@ export function tokensInside(record: RequestRecord, span: Span): number {
   return tokens;
 }
 
+/** Tokens of all these requests that arrived inside the span. */
+export const tokensBetween = (records: readonly RequestRecord[], span: Span): number =>
+  records.reduce((sum, record) => sum + tokensInside(record, span), 0);
+
 /** Number of values of the ascending array that are at most `value`. */
 function countUpTo(ascending: readonly number[], value: number): number {
   let [low, high] = [0, ascending.length];

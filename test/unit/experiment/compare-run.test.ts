@@ -60,7 +60,7 @@ describe('a comparison', () => {
     expect(effect('chunked')).toMatchObject({ significant: false });
     expect(effect('b instead of a x cache')).toMatchObject({ significant: true });
     const [sentence] = comparisonVerdicts(found);
-    expect(sentence).toMatch(/with cache off the difference is within the noise \(.*\), with it on \+\d.* %/);
+    expect(sentence).toMatch(/with cache off the difference is within the noise \(.*\), with it on it is \+\d.* %/);
     expect(sentence).toMatch(/cache gives a \+\d.* and b \+\d/);
   });
 

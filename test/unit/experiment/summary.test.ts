@@ -304,3 +304,37 @@ it('gives a summary that JSON can hold without loss, also of failures alone', ()
   expect(JSON.parse(JSON.stringify(summary))).toEqual(summary);
   expect(summary.ttft.withFailures.p99.unbounded).toBe(true);
 });
+
+describe("the engine's own latencies", () => {
+  /** Sums that grow by as much each second: the engine says half of what is seen here. */
+  const told = (at: number) => ({
+    ttft: { count: at, sumSeconds: at * 0.5 },
+    inter_token_latency: { count: at * 3, sumSeconds: at * 1.5 },
+    e2e: { count: at, sumSeconds: at * 2 },
+    queue_time: { count: at, sumSeconds: at * 0.1 },
+  });
+  const polls = (sums: (at: number) => ReturnType<typeof told>) =>
+    seconds.map((at) => aPoll(at, { latencySums: sums(at) }));
+
+  it('stand beside what arrived here between the same two polls', () => {
+    // Polls at 5 and 14. Here: first tokens at 5, 9 and 13, gaps that end at 6 to 8 and 10 to 12, ends at 8 and 12.
+    const { engine } = summarise(run({ engine: polls(told) }));
+    expect(engine?.ownLatencies).toEqual([
+      { role: 'ttft', observations: 9, meanSeconds: 0.5, clientObservations: 3, clientMeanSeconds: 1 },
+      { role: 'inter_token_latency', observations: 27, meanSeconds: 0.5, clientObservations: 6, clientMeanSeconds: 1 },
+      { role: 'e2e', observations: 9, meanSeconds: 2, clientObservations: 2, clientMeanSeconds: 4 },
+      {
+        role: 'queue_time',
+        observations: 9,
+        meanSeconds: expect.closeTo(0.1, 9),
+        clientObservations: null,
+        clientMeanSeconds: null,
+      },
+    ]);
+  });
+
+  it('are not told across a restart of the engine, nor where the engine has none', () => {
+    expect(summarise(run({ engine: polls((at) => told(at < 10 ? at : at - 10)) })).engine?.ownLatencies).toEqual([]);
+    expect(summarise(run({ engine: seconds.map((at) => aPoll(at)) })).engine?.ownLatencies).toEqual([]);
+  });
+});
