@@ -2,14 +2,15 @@ import type { Clock } from '../clock.ts';
 import type { ApiDialect } from './apis/api.ts';
 import { type ExchangeFacts, runExchange } from './exchange.ts';
 import { checkEmptiness, checkExpectation } from './expectation.ts';
-import { displayUrl, failure } from './failure.ts';
+import { failure } from './failure.ts';
 import { judge } from './judge.ts';
 import type { Failure } from './outcome.ts';
 import type { ProbeProfile, ProbeTarget } from './profile.ts';
 import type { PromptSource } from './prompt.ts';
 import type { StreamErrorObject } from './reading.ts';
 import type { Refusals } from './refusals.ts';
-import { buildAsk, buildRequest } from './request.ts';
+import { buildAsk, buildRequest, type RequestFrame } from './request.ts';
+import type { StopSignal } from './stop.ts';
 import type { Transport } from './transport-types.ts';
 
 /** What one prober keeps from probe to probe. */
@@ -20,7 +21,8 @@ export interface Standing {
   readonly prompts: PromptSource;
   readonly refusals: Refusals;
   readonly transport: Transport;
-  readonly userAgent: string;
+  /** What all requests have in common. Made when it is first needed: it throws when the target cannot be asked. */
+  frame(): RequestFrame;
   /** A request parameter was refused for the first time. */
   refused(parameter: string): void;
 }
@@ -46,16 +48,17 @@ export async function attempt(
   standing: Standing,
   { id, traceparent, prompt }: { readonly id: string; readonly traceparent: boolean; readonly prompt: string | null },
   clock: Clock,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<Attempt> {
-  const { target, profile, dialect, prompts, transport, userAgent } = standing;
+  const { target, profile, dialect, prompts, transport } = standing;
   const { deadlines } = profile;
   const body = dialect.body(buildAsk(target, profile, prompt ?? prompts.next(), standing.refusals.refused()));
-  const request = buildRequest({ target, dialect, body, id, traceparent, userAgent });
+  const frame = standing.frame();
+  const request = buildRequest({ frame, target, dialect, body, id, traceparent });
   const facts = await runExchange({ request, dialect, deadlines }, { transport, clock }, signal);
   if (facts.ending.kind === 'aborted') return { facts, failure: null };
 
-  const place = displayUrl(request.url);
+  const { place } = frame;
   const verdict = judge(facts, { place, dialect, deadlines, parameters: Object.keys(body) });
   learn(standing, facts, verdict.error);
   const { result } = facts;

@@ -45,7 +45,11 @@ function createTextBody(kind: 'answer' | 'error'): Body {
     },
     end: () => WAITING,
     result: () => null,
-    text: () => Buffer.concat(parts).toString('utf8'),
+    // .NET's gateways begin their JSON with a mark that JSON does not know.
+    text: () =>
+      Buffer.concat(parts)
+        .toString('utf8')
+        .replace(/^\ufeff/, ''),
   };
 }
 
@@ -83,8 +87,9 @@ export function createBody(declared: BodyKind, sniff: Sniffer, openStream: () =>
     },
     push(at, bytes) {
       if (body !== null) return body.push(at, bytes);
-      held.push({ at, bytes: Uint8Array.from(bytes) });
-      head += Buffer.from(bytes).toString('latin1');
+      const copy = Buffer.from(bytes);
+      held.push({ at, bytes: copy });
+      head += copy.toString('latin1');
       const kind = sniffed(sniff, head);
       return kind === 'undecided' ? WAITING : decide(kind ?? declared);
     },

@@ -7,6 +7,7 @@ import { type BodyDecoder, createDecoder, isCompressed } from './decode.ts';
 import type { Deadlines } from './profile.ts';
 import type { ReadingProgress, ReadingResult } from './reading.ts';
 import { sniffEvents, sniffLines } from './sniff.ts';
+import type { StopSignal } from './stop.ts';
 import type { ConnectStep } from './transport-address.ts';
 import type { Call, ConnectionFacts, Transport, TransportFailure, TransportRequest } from './transport-types.ts';
 
@@ -92,7 +93,7 @@ export function noExchange(endedAt: MonotonicInstant): ExchangeFacts {
 export function runExchange(
   plan: ExchangePlan,
   { transport, clock }: { readonly transport: Transport; readonly clock: Clock },
-  signal?: AbortSignal,
+  signal?: StopSignal,
 ): Promise<ExchangeFacts> {
   return new Promise((resolve) => {
     const notes = nothingYet();
@@ -108,9 +109,22 @@ export function runExchange(
       signal?.removeEventListener('abort', onAbort);
       decoder?.destroy();
       call?.abort();
-      const { body, ...facts } = notes;
-      const result = body?.result() ?? null;
-      resolve({ ...facts, kind: body?.kind ?? null, result, text: body?.text() ?? '', ending, endedAt });
+      const { body } = notes;
+      resolve({
+        setUp: notes.setUp,
+        connection: notes.connection,
+        requestAt: notes.requestAt,
+        writtenAt: notes.writtenAt,
+        headersAt: notes.headersAt,
+        status: notes.status,
+        headers: notes.headers,
+        compressed: notes.compressed,
+        kind: body?.kind ?? null,
+        result: body?.result() ?? null,
+        text: body?.text() ?? '',
+        ending,
+        endedAt,
+      });
     };
     const onAbort = (): void => settle({ kind: 'aborted' });
     const deadlines = createDeadlines(plan.deadlines, clock, (what) =>
@@ -154,7 +168,11 @@ export function runExchange(
           },
           broken: (stamp) => settle({ kind: 'encoding', encoding: encoding ?? '' }, stamp),
         });
-        Object.assign(notes, { headersAt: at, status, headers, body, compressed: isCompressed(encoding) });
+        notes.headersAt = at;
+        notes.status = status;
+        notes.headers = headers;
+        notes.body = body;
+        notes.compressed = isCompressed(encoding);
         deadlines.headersReceived();
         if (body.kind === 'error') deadlines.grace(at);
         if (decoder === null) settle({ kind: 'encoding', encoding: encoding ?? '' }, at);

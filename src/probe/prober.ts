@@ -12,8 +12,9 @@ import type { Failure, ProbeOutcome } from './outcome.ts';
 import type { ProbeProfile, ProbeTarget } from './profile.ts';
 import { createPromptSource } from './prompt.ts';
 import { createRefusals } from './refusals.ts';
-import { newProbeId } from './request.ts';
+import { createRequestFrame, newProbeId, type RequestFrame } from './request.ts';
 import { retryAfter } from './retry-after.ts';
+import { createStop, type Stop } from './stop.ts';
 import { createTransport } from './transport.ts';
 import type { Resolve } from './transport-address.ts';
 import type { Environment } from './transport-proxy.ts';
@@ -60,6 +61,8 @@ export interface ProberDependencies {
 function createStanding(options: ProberOptions, dependencies: ProberDependencies, log: Logger): Standing {
   const { target, profile, refusedParameters = [] } = options;
   const dialect = apiDialect(target.api);
+  const userAgent = `inference-probe-exporter/${buildVersion().version}`;
+  let frame: RequestFrame | null = null;
   return {
     target,
     profile,
@@ -70,7 +73,10 @@ function createStanding(options: ProberOptions, dependencies: ProberDependencies
       { settings: target.connection, connection: profile.connection },
       { ...dependencies, log },
     ),
-    userAgent: `inference-probe-exporter/${buildVersion().version}`,
+    frame() {
+      frame ??= createRequestFrame(target, dialect, userAgent);
+      return frame;
+    },
     refused: (parameter) => log.warn({ parameter }, 'the endpoint refuses a request parameter, left out from now on'),
   };
 }
@@ -82,7 +88,7 @@ export function createProber(options: ProberOptions, dependencies: ProberDepende
   const log = dependencies.log.child({ target: target.name, profile: profile.name });
   const loopDelay = dependencies.loopDelay ?? createLoopDelayMonitor(clock);
   const standing = createStanding(options, dependencies, log);
-  const running = new Set<AbortController>();
+  const running = new Set<Stop>();
   let closed = false;
 
   const ownFault = (error: unknown): Attempt => {
@@ -95,16 +101,16 @@ export function createProber(options: ProberOptions, dependencies: ProberDepende
 
   /** Runs `attempt` under a signal of its own, that follows the caller's only for this long. */
   const guarded = async (id: string, { signal, traceparent, prompt }: ProbeOptions): Promise<Attempt> => {
-    const controller = new AbortController();
-    const forward = (): void => controller.abort();
+    const stop = createStop();
+    const forward = (): void => stop.abort();
     signal?.addEventListener('abort', forward, { once: true });
-    running.add(controller);
+    running.add(stop);
     try {
-      return await attempt(standing, { id, traceparent, prompt: prompt ?? null }, clock, controller.signal);
+      return await attempt(standing, { id, traceparent, prompt: prompt ?? null }, clock, stop);
     } catch (error) {
       return ownFault(error);
     } finally {
-      running.delete(controller);
+      running.delete(stop);
       signal?.removeEventListener('abort', forward);
     }
   };
@@ -137,7 +143,7 @@ export function createProber(options: ProberOptions, dependencies: ProberDepende
     probe,
     close: () => {
       closed = true;
-      for (const controller of [...running]) controller.abort();
+      for (const stop of [...running]) stop.abort();
       standing.transport.close();
       return Promise.resolve();
     },

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { ProbeProfile } from './profile.ts';
 import { createPromptSize, type PromptSize } from './prompt-size.ts';
 
@@ -49,7 +49,8 @@ function createRandom(seed: number): (below: number) => number {
 
 /** The same words for the same count, whatever their order: so the count of tokens is the same too. */
 function shuffledFiller(count: number, random: (below: number) => number): string[] {
-  const words = Array.from({ length: count }, (_, index) => FILLER[index % FILLER.length] ?? 'the');
+  const words: string[] = [];
+  for (let index = 0; index < count; index += 1) words.push(FILLER[index % FILLER.length] ?? 'the');
   for (let index = words.length - 1; index > 0; index -= 1) {
     const other = random(index + 1);
     const word = words[index] ?? 'the';
@@ -61,10 +62,11 @@ function shuffledFiller(count: number, random: (below: number) => number): strin
 
 /** The nonce comes first: a prefix cache matches from the beginning, so it finds nothing of a prompt with a new one. */
 function compose(identity: string, count: number, withTask: boolean): string {
-  const digest = createHash('sha256').update(identity).digest();
+  const digest = hash('sha256', identity, 'buffer');
   const nonce = Array.from(digest.subarray(0, NONCE_LETTERS), (byte) => LETTERS.charAt(byte % LETTERS.length));
-  const filler = shuffledFiller(count, createRandom(digest.readUInt32LE(NONCE_LETTERS)));
-  return [...nonce, ...filler, ...(withTask ? [TASK] : [])].join(' ');
+  const words = shuffledFiller(count, createRandom(digest.readUInt32LE(NONCE_LETTERS)));
+  if (withTask) words.push(TASK);
+  return [...nonce, ...words].join(' ');
 }
 
 /** Prompts whose size is found first and then stays: for load runs, where every prompt is decided by its identity. */

@@ -28,7 +28,8 @@ const NOTHING_YET: Omit<TransportFailure, 'step' | 'error'> = {
 /** One request: on a kept-alive connection if there is one, else on a new one; repeated only when that was stale. */
 export function startCall(request: TransportRequest, sink: ExchangeSink, dependencies: CallDependencies): Call {
   const { clock, idle } = dependencies;
-  const setUp = new AbortController();
+  // Made for a new connection only: a controller costs more than the rest of this together.
+  let setUp: AbortController | null = null;
   let connection: Connection | null = null;
   let over = false;
 
@@ -41,7 +42,7 @@ export function startCall(request: TransportRequest, sink: ExchangeSink, depende
   const call: Call = {
     abort: () =>
       finish(() => {
-        setUp.abort();
+        setUp?.abort();
         connection?.destroy();
       }),
   };
@@ -92,9 +93,11 @@ export function startCall(request: TransportRequest, sink: ExchangeSink, depende
 
   const open = async (retriedStale: boolean): Promise<void> => {
     connection = null;
+    const controller = new AbortController();
+    setUp = controller;
     sink.connecting(clock.monotonic());
     try {
-      const opened = await dependencies.open(request.url, reached, setUp.signal);
+      const opened = await dependencies.open(request.url, reached, controller.signal);
       const fresh = createConnection(request.url.origin, opened, clock.monotonic());
       if (over) fresh.destroy();
       else use(fresh, { reused: false, retriedStale });

@@ -29,8 +29,11 @@ const TOLD_TO_GO = 408;
 const joined = (value: string | string[] | undefined): string =>
   Array.isArray(value) ? value.join(', ') : (value ?? '');
 
-const lowerCase = (headers: Record<string, string | string[] | undefined>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), joined(value)]));
+function lowerCase(headers: Record<string, string | string[] | undefined>): Readonly<Record<string, string>> {
+  const lower: Record<string, string> = {};
+  for (const name of Object.keys(headers)) lower[name.toLowerCase()] = joined(headers[name]);
+  return lower;
+}
 
 /** undici's callbacks for one request on one connection, as calls to `sink` and `hooks`. */
 export function createHandler(

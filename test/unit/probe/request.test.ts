@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { apiDialect } from '../../../src/probe/apis/table.ts';
 import { API_NAMES } from '../../../src/probe/outcome.ts';
-import { buildAsk, buildRequest, newProbeId, traceparent } from '../../../src/probe/request.ts';
+import { buildAsk, buildRequest, createRequestFrame, newProbeId, traceparent } from '../../../src/probe/request.ts';
 import { sampleProfile, sampleTarget } from '../../support/probe-rig.ts';
 
 const build = (target = sampleTarget(), more: { traceparent?: boolean } = {}) => {
   const dialect = apiDialect(target.api);
   const body = dialect.body(buildAsk(target, sampleProfile(), 'hello', new Set()));
-  return buildRequest({ target, dialect, body, id: 'f'.repeat(32), traceparent: false, userAgent: 'ua/1', ...more });
+  const frame = createRequestFrame(target, dialect, 'ua/1');
+  return buildRequest({ frame, target, dialect, body, id: 'f'.repeat(32), traceparent: false, ...more });
 };
 
 describe('the request of a probe', () => {
