@@ -1,72 +1,6 @@
-import { isObject, type JsonObject, nonEmptyString, parseObject } from './json-value.ts';
+import { fromObject, fromText, MESSAGE_FIELDS, STATUS_FIELDS, TYPE_FIELDS } from './error-fields.ts';
+import { isObject, type JsonObject, nonEmptyString, parseJson, parseObject } from './json-value.ts';
 import type { StreamErrorObject } from './reading.ts';
-
-/** Error texts are read for classification only; more than this says nothing more. */
-const LONGEST_TEXT = 4096;
-
-/** A three-digit number as an HTTP status, also when written as a string. */
-function httpStatus(candidate: unknown): number | null {
-  const value = typeof candidate === 'string' && /^\d{3}$/.test(candidate) ? Number(candidate) : candidate;
-  return typeof value === 'number' && Number.isInteger(value) && value >= 400 && value <= 599 ? value : null;
-}
-
-const word = (value: unknown): string | null => (typeof value === 'number' ? String(value) : nonEmptyString(value));
-
-/** Names under which the parts of an error are sent, the surest first. */
-const MESSAGE_FIELDS = ['message', 'detail', 'msg', 'error_msg', 'error_message', 'errorMessage', 'errorMsg', 'title'];
-const STATUS_FIELDS = [
-  'code',
-  'status',
-  'status_code',
-  'statusCode',
-  'error_code',
-  'errorCode',
-  'http_status_code',
-  'http_code',
-];
-const TYPE_FIELDS = ['type', 'error_type', 'errorType', 'err_type', '__type'];
-const CODE_FIELDS = ['code', 'error_code', 'errorCode'];
-
-/** The first of the fields of which `read` makes something. */
-function first<T>(error: JsonObject, names: readonly string[], read: (value: unknown) => T | null): T | null {
-  for (const name of names) {
-    const value = read(error[name]);
-    if (value !== null) return value;
-  }
-  return null;
-}
-
-function messageOf(error: JsonObject): string {
-  const message = first(error, [...MESSAGE_FIELDS, 'Message'], (value) => value ?? null);
-  if (message === null) return '';
-  return (typeof message === 'string' ? message : asJson(message)).slice(0, LONGEST_TEXT);
-}
-
-/** Nesting that JSON.parse can read may be too deep for JSON.stringify. */
-function asJson(value: unknown): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return '';
-  }
-}
-
-/** Google's `status` is a word of gRPC beside a numeric code; anyone else's is a number. */
-const statusWord = (value: unknown): string | null =>
-  typeof value === 'string' && /^[A-Z][A-Z_]+$/.test(value) ? value : null;
-
-/** `error` may lie inside `outer`, which may carry the status or the type beside it (TGI, Ollama, FastAPI). */
-function fromObject(error: JsonObject, outer: JsonObject): StreamErrorObject {
-  const status = first(error, STATUS_FIELDS, httpStatus) ?? first(outer, STATUS_FIELDS, httpStatus);
-  const type = first(error, TYPE_FIELDS, nonEmptyString) ?? nonEmptyString(outer.error_type);
-  return {
-    status,
-    type: type ?? statusWord(error.status),
-    code: first(error, CODE_FIELDS, word),
-    param: nonEmptyString(error.param),
-    text: messageOf(error),
-  };
-}
 
 /** Some gateways write an error into every chunk that says that there is none. */
 function saysTrouble(value: unknown): boolean {
@@ -74,22 +8,28 @@ function saysTrouble(value: unknown): boolean {
   return value !== undefined && !/^(?:|0|200|false|ok|success)$/i.test(String(value));
 }
 
-const fromText = (text: string, outer: JsonObject): StreamErrorObject => ({
-  ...fromObject({}, outer),
-  code: word(outer.code),
-  text: text.slice(0, LONGEST_TEXT),
-});
-
 /**
  * The error in a JSON object of a stream: nested under `error` (as object or string), Anthropic's `type: error`, the
  * flat `object: error` of older vLLM and of SGLang, or a bare `{message, type, code}` or `{detail}` as Dynamo, FastAPI
  * and problem+json have it. Null when the object carries none.
  */
 export function findError(value: JsonObject): StreamErrorObject | null {
+  const found = findOuter(value);
+  return found === null ? null : unwrap(found);
+}
+
+/** Gateways pass on the error of the engine as a text in their own; its words are the better ones. */
+function unwrap(outer: StreamErrorObject): StreamErrorObject {
+  const bare = outer.status === null && outer.type === null && outer.code === null;
+  const inner = bare && outer.text.startsWith('{') ? parseObject(outer.text) : null;
+  return (inner === null ? null : findOuter(inner)) ?? outer;
+}
+
+function findOuter(value: JsonObject): StreamErrorObject | null {
   const nested = value.error;
   if (isObject(nested)) return Object.values(nested).some(saysTrouble) ? fromObject(nested, value) : flatError(value);
-  if (typeof nested === 'string' && nested !== '') return fromText(nested, value);
-  if (Array.isArray(nested) && nested.length > 0) return fromObject(isObject(nested[0]) ? nested[0] : {}, value);
+  if (Array.isArray(nested)) return nested.length > 0 ? fromObject({ errors: nested }, value) : flatError(value);
+  if (typeof nested === 'string') return saysTrouble(nested) ? fromText(nested, value) : flatError(value);
   // A flag, or a number that is the code.
   if (saysTrouble(nested)) return fromObject({ error_code: nested, ...value }, {});
   return flatError(value);
@@ -125,15 +65,22 @@ const says = (value: unknown): boolean => nonEmptyString(value) !== null || (Arr
 const isErrorField = (name: string, value: JsonObject): boolean =>
   BARE_ERROR_FIELDS.has(name) || (EMPTY_FIELDS.has(name) && value[name] === null);
 
+/** States and kinds of messages that are none of an error: what some gateways send while a request waits. */
+const NO_ERROR =
+  /^(?:ping|heartbeat|keep-?alive|status|progress|info|debug|log|notice|warning|ok|success|queued|pending|processing|in_progress|running|started|loading)$/i;
+
 /** Some gateways wrap everything into `{code, msg, data}`, and say so when all is well. */
-const saysSuccess = ({ code, success, ok }: JsonObject): boolean =>
-  success === true || ok === true || (code !== undefined && code !== null && !saysTrouble(code));
+const saysSuccess = ({ code, success, ok, status, type }: JsonObject): boolean =>
+  success === true ||
+  ok === true ||
+  (code !== undefined && code !== null && !saysTrouble(code)) ||
+  NO_ERROR.test(String(status)) ||
+  NO_ERROR.test(String(type));
 
 const isMessage = (value: JsonObject): boolean =>
   !saysSuccess(value) && (MESSAGE_FIELDS.some((name) => says(value[name])) || says(value.errors));
 
 function isBareError(value: JsonObject): boolean {
-  if (value.type === 'ping') return false;
   for (const name of Object.keys(value)) if (!isErrorField(name, value)) return false;
   return isMessage(value);
 }
@@ -162,6 +109,12 @@ export function errorFromLine(line: string): StreamErrorObject | null {
 
 const unwrapped = (text: string): string => /^\s*\[(.*)\]\s*$/s.exec(text)?.[1] ?? '';
 
+/** JSON that was made into JSON once more. */
+function quoted(text: string): string {
+  const value = /^\s*"/.test(text) ? parseJson(text) : null;
+  return typeof value === 'string' ? value : '';
+}
+
 const isLoneMessage = (value: JsonObject): boolean =>
   !saysSuccess(value) && MESSAGE_FIELDS.some((name) => typeof value[name] === 'string');
 
@@ -171,10 +124,11 @@ const isLoneMessage = (value: JsonObject): boolean =>
  * body is not JSON or carries no error.
  */
 export function readErrorBody(text: string): StreamErrorObject | null {
-  const value = parseObject(text) ?? parseObject(unwrapped(text));
+  const value = parseObject(text) ?? parseObject(unwrapped(text)) ?? parseObject(quoted(text));
   if (value === null) return null;
   const found = findError(value);
   if (found !== null) return found;
-  const lone = value.choices === undefined && (value.detail !== undefined || isLoneMessage(value));
-  return lone ? fromObject(value, {}) : null;
+  const lone =
+    value.choices === undefined && (value.detail !== undefined || says(value.errors) || isLoneMessage(value));
+  return lone ? unwrap(fromObject(value, {})) : null;
 }

@@ -9,12 +9,15 @@ import type { FailureReason } from './reasons.ts';
  */
 const STRONGER_THAN_STATUS: readonly (readonly [RegExp, FailureReason])[] = [
   // Before quotas: "Throttling.RateQuota" is a rate.
-  [/ratelimit|throttl/, 'rate_limited'],
+  [/(?:rate|request)limit|throttl/, 'rate_limited'],
   [/quota|budget|billing|credit|arrear|insufficientbalance|paymentrequired/, 'quota_exhausted'],
   // Azure, LiteLLM and DashScope refuse a prompt with 400.
   [/contentfilter|contentpolicy|responsibleai|moderation|inspection|guardrail|prohibitedcontent/, 'content_filtered'],
   // Gateways that know no such model say so with 400 too.
-  [/(?:model|deployment)not(?:found|exist|available)|(?:nosuch|unknown|invalid|unavailable)model/, 'not_found'],
+  [
+    /(?:model|deployment)not(?:found|exist|available|supported)|(?:nosuch|unknown|invalid|unavailable)model/,
+    'not_found',
+  ],
   [/model(?:not|isnot)ready|modelloading/, 'starting'],
   [/overload|queuefull|serverbusy/, 'overloaded'],
 ];

@@ -27,6 +27,36 @@ interface Refusal {
 
 const REFUSALS: readonly Refusal[] = [
   {
+    title: 'a budget after a byte order mark',
+    status: 400,
+    body: '\ufeff{"error":{"type":"budget_exceeded"}}',
+    reason: 'quota_exhausted',
+  },
+  {
+    title: 'a budget in JSON that was made into JSON',
+    status: 400,
+    body: JSON.stringify('{"error":{"type":"budget_exceeded"}}'),
+    reason: 'quota_exhausted',
+  },
+  {
+    title: "the engine's overload as a text",
+    status: 500,
+    body: { detail: '{"error":{"type":"overloaded_error"}}' },
+    reason: 'overloaded',
+  },
+  {
+    title: 'a quota in a list of errors',
+    status: 403,
+    body: { errors: [{ code: 'token_quota_reached', message: 'x' }], trace: 'x', status_code: 403 },
+    reason: 'quota_exhausted',
+  },
+  {
+    title: 'a model that no provider has',
+    status: 400,
+    body: openai('x', { code: 'model_not_supported' }),
+    reason: 'not_found',
+  },
+  {
     title: 'nginx that speaks TLS',
     status: 400,
     body: '<title>400 The plain HTTP request was sent to HTTPS port</title>',
@@ -332,6 +362,46 @@ const ENDS: readonly Stream[] = [
   ).map(([word, verdict]) => ({ title: `the end ${word}`, body: AB + F(word) + D, verdict })),
 ];
 
+const NO_ERRORS: readonly Stream[] = [
+  {
+    title: 'a state with a message',
+    body: data({ status: 'queued', message: 'position 3' }) + AB + END,
+    verdict: 'good',
+  },
+  { title: 'news with a message', body: data({ type: 'info', message: 'x' }) + AB + END, verdict: 'good' },
+  { title: 'a warning with a message', body: data({ type: 'warning', message: 'x' }) + AB + END, verdict: 'good' },
+  {
+    title: 'a state of error with a message',
+    body: AB + data({ status: 'error', message: 'x' }) + D,
+    verdict: 'stream_error',
+  },
+  {
+    title: 'empty errors of every kind beside the text',
+    body:
+      ['', [], {}, null]
+        .map((error) => data({ error, error_code: 0, choices: [{ delta: { content: 'A' } }] }))
+        .join('') + END,
+    verdict: 'good',
+    result: { tokenChunks: 4 },
+  },
+  { title: 'an answer that speaks of errors', body: token('Error: Internal Server Error') + END, verdict: 'good' },
+  {
+    title: 'a list of errors with its code',
+    body: AB + data({ errors: [{ code: 503, message: 'x' }] }) + D,
+    verdict: 'overloaded',
+  },
+  {
+    title: "the engine's error as a text",
+    body: AB + data({ error: '{"error":{"code":429}}' }) + D,
+    verdict: 'rate_limited',
+  },
+  {
+    title: 'a word of Databricks',
+    body: data({ error_code: 'REQUEST_LIMIT_EXCEEDED', message: 'x' }),
+    verdict: 'rate_limited',
+  },
+];
+
 const named = (events: string): string => events.replaceAll('data:', 'event: message\ndata:');
 const OTHER_APIS: readonly Stream[] = [
   {
@@ -484,6 +554,7 @@ describe.each([
   ['an error in the form of a gateway', ERRORS],
   ['an error in odd words', WORDS],
   ['an end in the word of a server', ENDS],
+  ['an error that is none, or is one', NO_ERRORS],
   ['a count', COUNTS],
   ['the stream of another API', OTHER_APIS],
   ['a body in another form', FORMS],
