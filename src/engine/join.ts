@@ -46,10 +46,9 @@ export function matches(sample: Sample, filter: LabelFilter | undefined): boolea
 }
 
 /** What is left of the label set once model, rank and replicas are taken away: which part of the quantity it is. */
-function partOf(sample: Sample, dialect: Dialect): string {
-  const set = new Set([...dialect.modelLabels, ...dialect.rankLabels.flat(), ...dialect.replicaLabels]);
+function partOf(sample: Sample, takenAway: ReadonlySet<string>): string {
   return [...sample.labels]
-    .filter(([name]) => !set.has(name))
+    .filter(([name]) => !takenAway.has(name))
     .map(([name, value]) => `${name}=${value}`)
     .sort()
     .join(SEPARATOR);
@@ -71,12 +70,13 @@ const combine = (values: Iterable<number>, join: Join): number => {
  */
 export function joinSamples(samples: readonly Sample[], dialect: Dialect, join: Join): readonly Joined[] {
   const byKey = new Map<string, { readonly key: SeriesKey; readonly parts: Parts }>();
+  const takenAway = new Set([...dialect.modelLabels, ...dialect.rankLabels.flat(), ...dialect.replicaLabels]);
   for (const sample of samples) {
     const key = keyOf(sample, dialect);
     const text = keyText(key);
     const entry = byKey.get(text) ?? { key, parts: new Map() };
     byKey.set(text, entry);
-    const part = partOf(sample, dialect);
+    const part = partOf(sample, takenAway);
     entry.parts.set(part, Math.max(entry.parts.get(part) ?? Number.NEGATIVE_INFINITY, sample.value));
   }
   return [...byKey.values()].map(({ key, parts }) => ({ key, value: combine(parts.values(), join) }));

@@ -43,13 +43,20 @@ export function pageSamples(page: ExpositionPage, reader: PageReader, nowSeconds
 
   const full = (name: string): string => `${prefix}${name}`;
 
-  const of = (name: string, where?: LabelFilter): readonly Sample[] =>
-    (page.samples.get(full(name)) ?? []).filter(
-      (sample) =>
-        !isSubtotal(sample, dialect) &&
-        (sample.timestampMs === null || sample.timestampMs >= oldestMs) &&
-        matches(sample, where),
+  // Roles look for the same names again and again: first whether they are there, then what they say.
+  const counting = new Map<string, readonly Sample[]>();
+  const countingOf = (name: string): readonly Sample[] => {
+    const known = counting.get(name);
+    if (known !== undefined) return known;
+    const found = (page.samples.get(full(name)) ?? []).filter(
+      (sample) => !isSubtotal(sample, dialect) && (sample.timestampMs === null || sample.timestampMs >= oldestMs),
     );
+    counting.set(name, found);
+    return found;
+  };
+
+  const of = (name: string, where?: LabelFilter): readonly Sample[] =>
+    where === undefined ? countingOf(name) : countingOf(name).filter((sample) => matches(sample, where));
 
   const isUsable = (sample: Sample): boolean => {
     const usable = Number.isFinite(sample.value) && sample.value >= 0;
