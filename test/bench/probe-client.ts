@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
 import { loadConfigFromEnvironment } from '../../src/config/load.ts';
 import { createEnginePoller } from '../../src/engine/sampler.ts';
@@ -41,8 +42,8 @@ const scheduled = target?.profiles[0];
 if (target === undefined || scheduled === undefined) throw new Error('the default configuration has no target');
 const profile = { ...scheduled.profile, promptTokens: 64, maxTokens: Number(tokens) };
 
-/** Arrival of every token chunk of a good probe, from the outcome that the program itself records. */
-function arrivals(outcome: ProbeOutcome): string[] {
+/** Arrival of every token chunk of a good probe, in seconds, from the outcome that the program itself records. */
+function arrivals(outcome: ProbeOutcome): number[] {
   if (outcome.outcome !== 'good' || outcome.requestAt === null || outcome.ttftSeconds === null) return [];
   let at: number = outcome.requestAt + outcome.ttftSeconds;
   const instants = [at];
@@ -50,7 +51,7 @@ function arrivals(outcome: ProbeOutcome): string[] {
     at += gap;
     instants.push(at);
   }
-  return instants.map(absoluteNs);
+  return instants;
 }
 
 const metrics = createMetrics({ config, version: 'bench', revision: 'bench' }, { clock, log });
@@ -96,29 +97,39 @@ const probers: Prober[] = Array.from({ length: Number(streams) }, (_, stream) =>
 );
 
 const close = mode === 'scraped' ? await serveMetrics() : () => undefined;
-const finished: { id: string; arrivals: string[] }[] = [];
+// The same for the other clients, in python/common.py. Compiled code takes its time; and begun all at once, streams of one
+// length would stay in step, so that all of them end and begin while nobody streams.
+const WARM_UP_SECONDS = 5;
+const SPREAD_SECONDS = 1;
+
+const finished: { id: string; arrivals: number[] }[] = [];
 let failed = 0;
 
-async function ask(prober: Prober, until: number): Promise<void> {
+async function ask(prober: Prober, index: number): Promise<void> {
+  await sleep((index / probers.length) * SPREAD_SECONDS * 1000);
   while (performance.now() < until) {
+    const counted = performance.now() >= startedAt;
     const outcome = await prober.probe({ traceparent: true });
     if (outcome === null) return;
     metrics.probeFinished({ outcome, engine: null, diagnosis: null, warmup: false });
+    if (!counted) continue;
     if (outcome.outcome === 'good') finished.push({ id: outcome.id, arrivals: arrivals(outcome) });
     else failed += 1;
   }
 }
 
-// One round of each before the clock starts: connections, compiled code.
-await Promise.all(probers.map((prober) => prober.probe({ traceparent: false })));
-const [startedAt, cpuBefore] = [performance.now(), process.cpuUsage()];
-await Promise.all(probers.map((prober) => ask(prober, startedAt + Number(duration) * 1000)));
+const startedAt = performance.now() + WARM_UP_SECONDS * 1000;
+const until = startedAt + Number(duration) * 1000;
+const asking = Promise.all(probers.map(ask));
+await sleep(WARM_UP_SECONDS * 1000);
+const cpuBefore = process.cpuUsage();
+await asking;
 const cpu = process.cpuUsage(cpuBefore);
 const result: ClientResult = {
   cpuSeconds: (cpu.user + cpu.system) / 1e6,
   wallSeconds: (performance.now() - startedAt) / 1000,
   failed,
-  streams: finished,
+  streams: finished.map(({ id, arrivals: instants }) => ({ id, arrivals: instants.map(absoluteNs) })),
 };
 console.log(JSON.stringify(result));
 close();

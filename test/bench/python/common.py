@@ -7,6 +7,11 @@ import sys
 import time
 
 
+# As in ../probe-client.ts, for the reasons given there.
+WARM_UP_SECONDS = 5
+SPREAD_SECONDS = 1
+
+
 class Arguments:
     def __init__(self) -> None:
         self.url, streams, seconds, tokens = sys.argv[1:5]
@@ -52,25 +57,29 @@ async def closed_loop(arguments: Arguments, ask) -> None:
     readings: list[Reading] = []
     failed = 0
 
-    # One round of each before the clock starts: connections, caches.
-    await asyncio.gather(*(ask(Reading("")) for _ in range(arguments.streams)))
-    deadline = time.monotonic() + arguments.seconds
+    started = time.monotonic() + WARM_UP_SECONDS
+    deadline = started + arguments.seconds
 
     async def worker(number: int) -> None:
         nonlocal failed
         round_number = 0
+        await asyncio.sleep(number / arguments.streams * SPREAD_SECONDS)
         while time.monotonic() < deadline:
+            counted = time.monotonic() >= started
             reading = Reading(f"{number}-{round_number}")
             round_number += 1
             await ask(reading)
+            if not counted:
+                continue
             if reading.done:
                 readings.append(reading)
             else:
                 failed += 1
 
+    working = asyncio.gather(*(worker(number) for number in range(arguments.streams)))
+    await asyncio.sleep(WARM_UP_SECONDS)
     before = resource.getrusage(resource.RUSAGE_SELF)
-    started = time.monotonic()
-    await asyncio.gather(*(worker(number) for number in range(arguments.streams)))
+    await working
     wall = time.monotonic() - started
     after = resource.getrusage(resource.RUSAGE_SELF)
     print(
