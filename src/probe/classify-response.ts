@@ -1,5 +1,5 @@
 import { refusedFor } from './classify-error.ts';
-import { namesUpstreamDns, reasonOfStatus } from './classify-status.ts';
+import { namesUpstreamDns, reasonOfStatus, reasonOfText } from './classify-status.ts';
 import { impliedStatus, strongReason } from './error-words.ts';
 import { type FailureDetail, failure } from './failure.ts';
 import type { Failure } from './outcome.ts';
@@ -68,7 +68,8 @@ export function classifyErrorObject(response: ErrorResponse & { readonly error: 
   const { error, headers, place } = response;
   const { status } = error;
   const implied = status ?? impliedStatus(error);
-  const byStatus = implied === null ? null : reasonOfStatus(implied, { headers: onlyEnvoy(headers), text: error.text });
+  const byStatus =
+    implied === null ? byText(error) : reasonOfStatus(implied, { headers: onlyEnvoy(headers), text: error.text });
   const found = strongReason(error) ?? byStatus ?? 'stream_error';
   const reason: FailureReason = found === 'server_error' ? 'stream_error' : found;
   const { what, detail } = details(response, status ?? (reason === 'bad_request' ? 400 : 0));
@@ -79,6 +80,9 @@ export function classifyErrorObject(response: ErrorResponse & { readonly error: 
     ...detail,
   });
 }
+
+const byText = (error: StreamErrorObject): FailureReason | null =>
+  refusedFor(error) === null ? reasonOfText(error.text) : 'bad_request';
 
 // The content type of the stream says nothing about the error inside it.
 const onlyEnvoy = ({ 'x-envoy-overloaded': overloaded }: Readonly<Record<string, string>>): Record<string, string> =>

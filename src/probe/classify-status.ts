@@ -74,6 +74,20 @@ function internalError({ text }: StatusHints): FailureReason {
 export const namesUpstreamDns = (status: number, text: string): boolean =>
   UPSTREAM_DNS.test(text) || (status === 530 && /\b1016\b/.test(text));
 
+const BY_TEXT: readonly (readonly [RegExp, FailureReason])[] = [
+  [MODEL_MISSING, 'not_found'],
+  [/rate limit|too many requests/i, 'rate_limited'],
+  [/overloaded|queue is full|server (?:is )?busy|at capacity/i, 'overloaded'],
+  [LOADING, 'starting'],
+  [NO_UPSTREAM, 'no_upstream'],
+  [CONNECT_FAILED, 'bad_gateway'],
+  [UPSTREAM_DNS, 'bad_gateway'],
+];
+
+/** The reason that an error gives which has neither a status nor words of a known kind; null when it gives none. */
+export const reasonOfText = (text: string): FailureReason | null =>
+  BY_TEXT.find(([pattern]) => pattern.test(text))?.[1] ?? null;
+
 /** The reason for an HTTP status of 300 and above, also for one that stands inside an error object. */
 export function reasonOfStatus(status: number, hints: StatusHints): FailureReason {
   if (status === 503) return unavailable(hints);

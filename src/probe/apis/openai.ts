@@ -77,7 +77,8 @@ function readChoiceError(meaning: EventMeaning, { error }: JsonObject): void {
 }
 
 function readChunk(meaning: EventMeaning, chunk: JsonObject, readDelta: DeltaReader): void {
-  let usage = readUsage(chunk.usage);
+  // Groq keeps it in a corner of its own.
+  let usage = readUsage(chunk.usage) ?? (isObject(chunk.x_groq) ? readUsage(chunk.x_groq.usage) : null);
   if (Array.isArray(chunk.choices)) {
     const choice = firstChoice(meaning, chunk.choices);
     if (choice !== null) {

@@ -402,6 +402,20 @@ const NO_ERRORS: readonly Stream[] = [
   },
 ];
 
+const TEXTS: readonly Stream[] = (
+  [
+    ["model 'm' not found, try pulling it first", 'not_found'],
+    ["This model's maximum context length is 4096 tokens", 'bad_request'],
+    ['The server is overloaded, please try again later', 'overloaded'],
+    ['The request queue is full', 'overloaded'],
+    ['Rate limit reached for model m', 'rate_limited'],
+    ['Model is still loading', 'starting'],
+    ['no available workers', 'no_upstream'],
+    ['Connection refused', 'bad_gateway'],
+    ['CUDA error: an illegal memory access was encountered', 'stream_error'],
+  ] as const
+).map(([text, verdict]) => ({ title: text, body: AB + data({ error: { message: text } }) + D, verdict }));
+
 const named = (events: string): string => events.replaceAll('data:', 'event: message\ndata:');
 const OTHER_APIS: readonly Stream[] = [
   {
@@ -438,6 +452,12 @@ const OTHER_APIS: readonly Stream[] = [
 ];
 
 const COUNTS: readonly Stream[] = [
+  {
+    title: 'usage in the corner of Groq',
+    body: AB + data({ choices: [], x_groq: { usage: { prompt_tokens: 9, completion_tokens: 2 } } }) + F('stop') + D,
+    verdict: 'good',
+    result: { tokenSource: 'usage', promptTokens: 9 },
+  },
   {
     title: 'reasoning that is counted apart, as the total says',
     body:
@@ -555,6 +575,7 @@ describe.each([
   ['an error in odd words', WORDS],
   ['an end in the word of a server', ENDS],
   ['an error that is none, or is one', NO_ERRORS],
+  ['an error of nothing but a text', TEXTS],
   ['a count', COUNTS],
   ['the stream of another API', OTHER_APIS],
   ['a body in another form', FORMS],
