@@ -17,7 +17,7 @@ export interface Pair {
 
 const at = (nanoseconds: string | undefined): number => Number(BigInt(nanoseconds ?? '0') / 1000n) / 1e6;
 /** Beyond this a request and a stream are not the same one. */
-const FARTHEST_SECONDS = 0.25;
+const FARTHEST_SECONDS = 0.5;
 
 interface Stream {
   readonly id: string;

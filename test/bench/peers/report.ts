@@ -33,8 +33,13 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
+/** A word about the machine is not worth the loss of half an hour's measurements. */
 function firstLine(command: string, ...args: readonly string[]): string {
-  return execFileSync(command, args, { encoding: 'utf8' }).split('\n')[0] ?? '';
+  try {
+    return execFileSync(command, args, { encoding: 'utf8' }).split('\n')[0] ?? '';
+  } catch {
+    return 'unknown';
+  }
 }
 
 /** Events for a second of processor time, without the start of the program; null when the two runs cannot tell. */
@@ -43,12 +48,11 @@ export function eventsPerCpuSecond({ short, long }: Pick<PeerResult, 'short' | '
   return events > 0 && cpu > 0 ? events / cpu : null;
 }
 
-/** The most streams, from the fewest on, at which the error at p99 stays within the limit. */
+/** The most streams at which the error at p99 stayed within the limit. */
 function streamsHeld({ ramp }: PeerResult, limitMs: number): string {
   const held = ramp.filter((run) => run.ttftErrorMs.p99 <= limitMs).at(-1);
-  const broken = ramp.find((run) => run.ttftErrorMs.p99 > limitMs);
   if (held === undefined) return 'none';
-  return broken === undefined ? `${held.streams} (the most that was tried)` : String(held.streams);
+  return held === ramp.at(-1) ? `${held.streams} (the most that was tried)` : String(held.streams);
 }
 
 function costRow(result: PeerResult, baseline: number | null): string[] {
@@ -131,7 +135,8 @@ ${table(
 
 ${first?.long.streams} streams for ${first?.long.seconds} s. What the client reports / what the server stamped for the requests that the client counts:
 each has rules of its own for what belongs to its window. TTFT of the server: from the arrival of the request to the
-first token. Milliseconds. The last column is the difference for each single request; the plain clients report
+first token. Milliseconds. The last column is the difference for each single request after the first two seconds of a
+client; the plain clients report
 nothing by themselves, and their error is that of the arrival alone, without the way of the request.
 
 ${table(
@@ -141,8 +146,9 @@ ${table(
 
 ## Streams held
 
-The number of streams is doubled until the error of the TTFT is more than ${limitMs} ms at p99; that error holds the delay
-of the server's own write and of a machine that runs both, too.
+The number of streams is doubled until the error of the TTFT is more than ${limitMs} ms at p99 twice in a row; that error
+holds the delay of the server's own write and of a machine that runs both, too. With fewer than 100 requests it is the
+largest one.
 
 ${rampTable(results)}
 

@@ -30,16 +30,24 @@ export function truthOf(server: ServerStamps, ids: readonly string[]): Truth {
   };
 }
 
+/** Connections, caches and compiled code first: what a client makes of its first seconds is left out. */
+const SETTLED_AFTER_MS = 2000;
+
 /** How far a client's TTFT is from the server's, for each request that both know, milliseconds. */
 export function ttftErrors(pairs: readonly Pair[], server: ServerStamps): Distribution {
+  const known = pairs.flatMap(({ id, ttftSeconds }) => {
+    const stamps = server[id];
+    const first = stamps?.sent[0];
+    return stamps === undefined || first === undefined ? [] : [{ received: stamps.received, first, ttftSeconds }];
+  });
+  const began = known.reduce<string | null>(
+    (least, { received }) => (least === null || BigInt(received) < BigInt(least) ? received : least),
+    null,
+  );
   return distribution(
-    pairs.flatMap(({ id, ttftSeconds }) => {
-      const stamps = server[id];
-      const first = stamps?.sent[0];
-      return stamps === undefined || first === undefined
-        ? []
-        : [Math.abs(ttftSeconds * 1000 - milliseconds(stamps.received, first))];
-    }),
+    known
+      .filter(({ received }) => began !== null && milliseconds(began, received) >= SETTLED_AFTER_MS)
+      .map(({ received, first, ttftSeconds }) => Math.abs(ttftSeconds * 1000 - milliseconds(received, first))),
   );
 }
 
