@@ -2,7 +2,8 @@
  * Where an engine is used well: the knee of the throughput-latency curve, by what the engine itself says.
  *
  * Axis A (concurrency on a fixed configuration). A level is *saturated* when requests were seen waiting in at least a
- * tenth of the engine's samples, or when it preempted. Throughput *flattens* after a level when the step to the next one
+ * tenth of the engine's samples and in two of them, or when it preempted: in a short window one sample is a tenth, and a
+ * request that arrives waits for the end of a step even in an idle engine. Throughput *flattens* after a level when the step to the next one
  * brings less than half of what the added concurrency asks for (elasticity below 0.5).
  * The knee is the first saturated level at which nothing was preempted and after which throughput flattens. Where
  * preemption comes at once, it is the last level without it. Without any saturated level there is no knee in the range.
@@ -19,6 +20,8 @@ export interface LevelFigures {
   readonly tpotP50Seconds: number | null;
   /** Share of the engine's samples in which requests were waiting; null when the engine does not say. */
   readonly waitingShare: number | null;
+  /** The same as a number of samples. */
+  readonly waitingSamples: number | null;
   /** Null when the engine does not count them. */
   readonly preemptions: number | null;
   readonly failedRatio: number;
@@ -32,6 +35,7 @@ export type KneeVerdict =
   | { readonly kind: 'below_range'; readonly why: string };
 
 const WAITING_SHARE = 0.1;
+const WAITING_SAMPLES = 2;
 const FLAT_ELASTICITY = 0.5;
 
 /** Growth of throughput for growth of concurrency: 1 is linear, 0 is flat. */
@@ -42,7 +46,8 @@ export function elasticity(from: LevelFigures, to: LevelFigures): number {
 }
 
 const preempted = (figures: LevelFigures): boolean => (figures.preemptions ?? 0) > 0;
-const waits = (figures: LevelFigures): boolean => (figures.waitingShare ?? 0) >= WAITING_SHARE;
+const waits = ({ waitingShare, waitingSamples }: LevelFigures): boolean =>
+  (waitingShare ?? 0) >= WAITING_SHARE && (waitingSamples ?? WAITING_SAMPLES) >= WAITING_SAMPLES;
 
 /** An engine that tells nothing of its queue: only the shape of the curve is left. */
 const silent = (levels: readonly LevelFigures[]): boolean =>

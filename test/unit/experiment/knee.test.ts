@@ -8,6 +8,7 @@ const level = (of: number, tokensPerSecond: number, more: Partial<LevelFigures> 
   ttftP50Seconds: 0.1,
   tpotP50Seconds: 0.02,
   waitingShare: 0,
+  waitingSamples: null,
   preemptions: 0,
   failedRatio: 0,
   clientLimited: false,
@@ -28,6 +29,13 @@ describe('the knee on the axis of concurrency', () => {
   it('is the last level without preemption where preemption comes at once', () => {
     const verdict = findKnee([level(8, 400), level(16, 780), level(32, 900, { waitingShare: 0.9, preemptions: 40 })]);
     expect(verdict).toMatchObject({ kind: 'found', level: 16 });
+  });
+
+  it('does not take one sample of a short window for a queue', () => {
+    const seen = (samples: number): Partial<LevelFigures> => ({ waitingShare: samples / 6, waitingSamples: samples });
+    const levels = (samples: number) => [level(1, 50), level(2, 52, seen(samples)), level(4, 53, seen(6))];
+    expect(findKnee(levels(1))).toMatchObject({ kind: 'found', level: 4 });
+    expect(findKnee(levels(2))).toMatchObject({ kind: 'found', level: 2 });
   });
 
   it('is not claimed in underload', () => {

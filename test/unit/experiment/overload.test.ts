@@ -9,6 +9,7 @@ const level = (of: number, tokens: number, more: Partial<LevelFigures> = {}): Le
   ttftP50Seconds: 0.1,
   tpotP50Seconds: 0.02,
   waitingShare: 0,
+  waitingSamples: null,
   preemptions: 0,
   failedRatio: 0,
   clientLimited: false,
