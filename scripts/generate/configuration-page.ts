@@ -51,6 +51,9 @@ leaves the running configuration in force, is logged once, and shows in
 \`inference_probe_exporter_config_last_reload_successful\`. Mount the directory of a ConfigMap or Secret, never a \`subPath\`:
 that one is never updated.
 
+The settings under \`web\` are used from the next start on: a reload checks them, says in the log that they have changed, and
+leaves the server as it is. What \`web_config_file\` names (certificates, users) is read again without a restart or a reload.
+
 ## Intervals and deadlines
 
 A profile never has two probes in flight. When the last one is still running at a tick, the tick is skipped and counted as
