@@ -115,6 +115,9 @@ function quoted(text: string): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** The first event of a body in the form of a stream: some servers answer with one and an error status. */
+const unframed = (text: string): string => /^data:(.*)$/m.exec(text)?.[1] ?? '';
+
 const isLoneMessage = (value: JsonObject): boolean =>
   !saysSuccess(value) && MESSAGE_FIELDS.some((name) => typeof value[name] === 'string');
 
@@ -124,7 +127,8 @@ const isLoneMessage = (value: JsonObject): boolean =>
  * body is not JSON or carries no error.
  */
 export function readErrorBody(text: string): StreamErrorObject | null {
-  const value = parseObject(text) ?? parseObject(unwrapped(text)) ?? parseObject(quoted(text));
+  const value =
+    parseObject(text) ?? parseObject(unwrapped(text)) ?? parseObject(quoted(text)) ?? parseObject(unframed(text));
   if (value === null) return null;
   const found = findError(value);
   if (found !== null) return found;

@@ -27,6 +27,13 @@ interface Refusal {
 
 const REFUSALS: readonly Refusal[] = [
   {
+    title: 'a quota in the form of an event',
+    status: 429,
+    body: `event: error\n${data({ error: { type: 'insufficient_quota' } })}`,
+    headers: { 'content-type': 'text/event-stream' },
+    reason: 'quota_exhausted',
+  },
+  {
     title: 'a budget after a byte order mark',
     status: 400,
     body: '\ufeff{"error":{"type":"budget_exceeded"}}',
