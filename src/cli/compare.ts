@@ -10,6 +10,7 @@ import { portAnswers } from '../experiment/engine-process.ts';
 import { openExperiment } from '../experiment/experiment-folder.ts';
 import type { LoadRequest } from '../experiment/load-types.ts';
 import { comparisonVerdicts } from '../experiment/report-compare.ts';
+import { plural } from '../experiment/report-format.ts';
 import { writeCompareReport } from '../experiment/report-write.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { type CliContext, EXIT, type ExitCode } from './context.ts';
@@ -96,7 +97,7 @@ async function checkEndpoints(plan: ComparePlan): Promise<void> {
   }
 }
 
-/** `compare`: engines and switches against each other, as an experiment file says. */
+/** `compare`: engines and switches against each other, as an experiment file says. 0: each cell has a valid run. */
 export async function compare(file: string, flags: CompareFlags, context: CliContext): Promise<ExitCode> {
   const log = flags.verbose === true ? createLogger({ level: 'debug', format: 'logfmt' }) : experimentLog();
   const plan = readPlan(file);
@@ -123,7 +124,11 @@ export async function compare(file: string, flags: CompareFlags, context: CliCon
   const found = readComparison(path, plan);
   for (const verdict of comparisonVerdicts(found)) context.out(verdict);
   context.out(`records and report: ${path}`);
-  if (found.measured === found.planned) return disk.failed() ? EXIT.failed : EXIT.ok;
+  if (found.measured === found.planned) {
+    const missing = found.levels.reduce((sum, level) => sum + level.missing, 0);
+    if (missing > 0) context.err(`${plural(missing, 'cell')} without any valid run: the report says why`);
+    return missing > 0 || disk.failed() ? EXIT.failed : EXIT.ok;
+  }
   context.err(
     `partial: ${found.measured} of ${found.planned} runs are complete; the same command with --out ${path} goes on`,
   );

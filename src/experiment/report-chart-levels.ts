@@ -142,7 +142,7 @@ function drawCurve(curve: Curve, index: number, x: Scale, y: Scale, many: boolea
       const tip = `${curve.name} ${point.label}: ${asNumber(point.throughput)} tokens/s, ${asTime(point.latencySeconds)}`;
       return [
         marker(shapeOf(index), px, py, `mark ${kindOf(index)}${point.preempted ? ' hollow' : ''}`, tip),
-        words(px + 9, py + 14, point.label, { kind: 'note halo' }),
+        words(px + (point.knee ? 15 : 9), py + (point.knee ? 18 : 14), point.label, { kind: 'note halo' }),
         point.knee ? kneeMark(px, py, many ? `knee (${curve.name})` : 'knee') : null,
       ];
     }),

@@ -6,7 +6,7 @@ export const REPORT_STYLE = `
 --one:#74aef5;--two:#4fc9b4;--three:#f0a15e;--four:#ec86b8;--good:#6fd197;--warn:#e6b653;--bad:#ff8a80;--bar:#41689a;--low:#8c4a3c;--outside:#3b4653}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
-main{max-width:1020px;margin:0 auto;padding:32px 24px 64px}
+main{max-width:1120px;margin:0 auto;padding:32px 24px 64px}
 h1{font-size:27px;line-height:1.2;margin:0 0 4px;overflow-wrap:anywhere}
 .subtitle{color:var(--faint);margin:0 0 24px;overflow-wrap:anywhere}
 h2{font-size:20px;margin:40px 0 10px;padding-top:14px;border-top:1px solid var(--rule)}
@@ -44,8 +44,10 @@ svg .halo{paint-order:stroke;stroke:var(--page);stroke-width:3px;stroke-linejoin
 .mark.hollow{fill:var(--page);stroke-width:2.2}.mark.hollow.one{stroke:var(--one)}.mark.hollow.two{stroke:var(--two)}.mark.hollow.three{stroke:var(--three)}.mark.hollow.four{stroke:var(--four)}
 .knee{fill:none;stroke:var(--ink);stroke-width:2.5}
 footer{margin-top:48px;padding-top:12px;border-top:1px solid var(--rule);color:var(--faint);font-size:13px}
+@page{margin:14mm}
 @media print{:root{color-scheme:light;--page:#fff;--soft:#f4f6f8;--ink:#000;--faint:#444;--rule:#999;--grid:#ddd;
 --one:#1f66c1;--two:#0b7a6b;--three:#b4530a;--four:#9d2463;--good:#176b3a;--warn:#8a5a00;--bad:#b3261e;--bar:#7ea6d8;--low:#e0a08f;--outside:#c3ccd6}
 main{max-width:none;padding:0}body{font-size:11pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}
+table{font-size:8.5pt}th{font-size:8pt}th,td{padding:3px 5px}th.right,td.right{white-space:normal}
 figure,table,.notice,dl{break-inside:avoid}h2,h3{break-after:avoid}.scroll{overflow:visible}}
 `.trim();

@@ -212,7 +212,7 @@ export function sweepDocument(sweep: ReadSweep, notes: readonly ExperimentNote[]
       plan.axis.kind === 'concurrency'
         ? `Sweep over concurrency: ${example?.plan.model ?? plan.url}`
         : `Sweep over a start parameter: ${example?.plan.model ?? plan.url}`,
-    subtitle: `${example?.engine?.name ?? 'unknown engine'} ${example?.engine?.version ?? ''}; ${plural(runs, 'complete run')}, ${plural(plan.repeats, 'repeat')} planned; ${example?.origin ?? ''}`,
+    subtitle: `${`${example?.engine?.name ?? 'unknown engine'} ${example?.engine?.version ?? ''}`.trim()}; ${plural(runs, 'complete run')}, ${plural(plan.repeats, 'repeat')} planned; ${example?.origin ?? ''}`,
     blocks: [
       ...(missing.length === 0 && runs > 0
         ? []
