@@ -40,19 +40,24 @@ function answers(url: string): () => Promise<boolean> {
   };
 }
 
-/** vLLM on the CPU with random weights. Ready within a minute on two free cores. */
+/** How vLLM is started on the CPU with random weights. */
+export const vllmCommand = ({ venv, args = [] }: EngineOptions, port: number) => ({
+  command: join(venv, 'bin', 'vllm'),
+  args: [
+    ...['serve', tinyModel(venv), '--served-model-name', 'tiny', '--load-format', 'dummy'],
+    ...['--dtype', 'float32', '--enforce-eager', '--host', '127.0.0.1', '--port', String(port)],
+    ...args,
+  ],
+  env: { ...OFFLINE, VLLM_CPU_KVCACHE_SPACE: '1' },
+});
+
+/** Ready within a minute on two free cores. */
 export async function startVllm(options: EngineOptions): Promise<RunningEngine> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const process = await startProcess({
     name: 'vllm',
-    command: join(options.venv, 'bin', 'vllm'),
-    args: [
-      ...['serve', tinyModel(options.venv), '--served-model-name', 'tiny', '--load-format', 'dummy'],
-      ...['--dtype', 'float32', '--enforce-eager', '--host', '127.0.0.1', '--port', String(port)],
-      ...(options.args ?? []),
-    ],
-    env: { ...OFFLINE, VLLM_CPU_KVCACHE_SPACE: '1' },
+    ...vllmCommand(options, port),
     ready: answers(`${url}/health`),
     readySeconds: 600,
     stopSeconds: 15,
