@@ -2,7 +2,7 @@ import { ConfigurationError } from '../config/report.ts';
 import { ProbeExporterError } from '../errors.ts';
 import { calibrateLoad } from '../experiment/calibrate-load.ts';
 import type { LoadDependencies, LoadRequest, LoadResult } from '../experiment/load-types.ts';
-import { prepareLoad } from '../experiment/prepare-load.ts';
+import { checkSamples, prepareLoad } from '../experiment/prepare-load.ts';
 import { writeRunReport } from '../experiment/report-write.ts';
 import { checkRunFolder } from '../experiment/run-folder.ts';
 import { runLoad } from '../experiment/run-load.ts';
@@ -72,6 +72,7 @@ export async function load(flags: LoadFlags, context: CliContext): Promise<ExitC
   const checked = await prepareLoad(request, deps);
   await checkRunFolder(folder);
   const prepared = await calibrateLoad(checked, deps);
+  checkSamples(prepared);
   if (!(await agreed(planLines(prepared), flags, context))) {
     context.err('not started');
     return EXIT.failed;

@@ -45,6 +45,22 @@ function expectedRequests({ arrival, windowSeconds, trimSeconds, maxOutputTokens
   return slowest === null || slowest <= 0 ? null : (arrival.concurrency * figures) / slowest;
 }
 
+/**
+ * What is known once a lone request was timed: whether enough requests fall into the window of a closed loop.
+ *
+ * @throws ProbeExporterError USAGE when there are objectives, and too few requests for them
+ */
+export function checkSamples({ request, calibration }: PreparedLoad): void {
+  const { arrival, windowSeconds, trimSeconds, slo } = request;
+  const alone = calibration?.aloneSeconds ?? 0;
+  if (arrival.kind === 'open' || alone <= 0 || Object.values(slo).every((bound) => bound === null)) return;
+  const most = (arrival.concurrency * (windowSeconds - 2 * trimSeconds)) / alone;
+  if (most >= SLO_SAMPLES) return;
+  wrong(
+    `the objectives cannot be measured: a lone request takes ${alone.toFixed(1)} s, so at most ${Math.floor(most)} fall into the window, ${SLO_SAMPLES} are needed; lengthen the window (-d), raise -c or lower --max-out`,
+  );
+}
+
 function checkSlo(request: LoadRequest): string[] {
   const { slo, arrival } = request;
   if (slo.ttftSeconds === null && slo.tpotSeconds === null && slo.e2eSeconds === null) return [];
@@ -78,9 +94,14 @@ async function ask(request: LoadRequest, deps: Pick<LoadDependencies, 'clock' | 
   );
 }
 
+/** Findings about a connection that did not come about; whatever answers is told in other words. */
+const UNREACHABLE = /: (connect|dns|tls|timeout)/;
+
 function checkModel(request: LoadRequest, model: string | null, found: Discovery): string {
   const place = displayUrl(request.target.url);
   if (model === null) {
+    if (found.findings.length > 0 && found.findings.every((finding) => UNREACHABLE.test(finding)))
+      wrong(`nothing can be asked of ${place}: is it running, and is the address right? ${found.findings[0]}`);
     return wrong(
       `${place} does not list its models: name one with --model. Asked: ${found.findings.slice(0, 3).join('; ') || 'nothing answered'}`,
     );

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { calibrateLoad } from '../../../src/experiment/calibrate-load.ts';
-import { prepareLoad } from '../../../src/experiment/prepare-load.ts';
+import { checkSamples, prepareLoad } from '../../../src/experiment/prepare-load.ts';
 import { readRun } from '../../../src/experiment/read-run.ts';
 import { runLoad } from '../../../src/experiment/run-load.ts';
 import { summarise } from '../../../src/experiment/summary.ts';
@@ -179,6 +179,11 @@ describe('what is refused before the load begins', () => {
     await expect(prepareLoad(aLoad(simulator.url, { slo, arrival }), loadDeps())).rejects.toMatchObject(
       refused(/cannot be measured: about 3 requests/),
     );
+    // Known of a closed loop once a lone request was timed: 160 ms, so at most 9 in a second and a half.
+    const few = aLoad(simulator.url, { slo, arrival: { kind: 'closed', concurrency: 1 } });
+    const calibrated = await calibrateLoad(await prepareLoad(few, loadDeps()), loadDeps());
+    expect(() => checkSamples(calibrated)).toThrow(/a lone request takes .* s, so at most \d fall into the window/);
+    expect(() => checkSamples({ ...calibrated, request: { ...few, windowSeconds: 120 } })).not.toThrow();
     const { warnings } = await prepareLoad(aLoad(simulator.url, { slo }), loadDeps());
     expect(warnings.join()).toContain('too few for a p99');
   });
@@ -188,7 +193,9 @@ describe('what is refused before the load begins', () => {
     const { url } = simulator;
     await simulator.close();
     const deps = loadDeps();
-    await expect(prepareLoad(aLoad(url), deps)).rejects.toMatchObject(refused(/does not list its models.*connect/));
+    await expect(prepareLoad(aLoad(url), deps)).rejects.toMatchObject(
+      refused(/nothing can be asked of http.*is it running.*connect/),
+    );
     const load = aLoad(url);
     const named = { ...load, target: { ...load.target, model: 'sim', api: 'completions' as const } };
     await expect(calibrateLoad(await prepareLoad(named, deps), deps)).rejects.toMatchObject(refused(/connect_refused/));
