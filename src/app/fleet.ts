@@ -5,6 +5,7 @@ import { createTokenBudget, type TokenBudget } from '../schedule/budget.ts';
 import { createKillSwitch, type KillSwitch, type PauseSettings } from '../schedule/pause.ts';
 import type { Base, Factories, Reports } from './factories.ts';
 import { createLimiter } from './limiter.ts';
+import { createPlaces } from './places.ts';
 import { createTargetRunner, type TargetRunner } from './target.ts';
 import { targetKey } from './target-key.ts';
 
@@ -51,6 +52,7 @@ export function createFleet(options: FleetOptions, deps: FleetDependencies): Fle
   const { clock, sink } = deps;
   const killSwitch: KillSwitch = createKillSwitch(pausesOf(options.config));
   const limiter = createLimiter(ASKED_AT_ONCE);
+  const places = createPlaces(options.config.mostParallelProbes);
   // Outlives its target, so that reloading a configuration does not refill it.
   const budgets = new Map<string, TokenBudget>();
   const members = new Map<string, Member>();
@@ -69,7 +71,7 @@ export function createFleet(options: FleetOptions, deps: FleetDependencies): Fle
   const add = (target: TargetConfig): void => {
     const runner = createTargetRunner(
       { target, podName: options.podName, disturbedAfterSeconds: config.disturbedAfterSeconds },
-      { ...deps, limiter, killSwitch, budget: budgetOf(target), traceparent: () => config.traceparent },
+      { ...deps, limiter, places, killSwitch, budget: budgetOf(target), traceparent: () => config.traceparent },
     );
     members.set(target.name, { key: keyOf(target, config), runner });
     runner.start();
@@ -103,6 +105,7 @@ export function createFleet(options: FleetOptions, deps: FleetDependencies): Fle
       await retire(next);
       config = next;
       killSwitch.configure(pausesOf(next));
+      places.configure(next.mostParallelProbes);
       for (const target of next.targets) {
         const member = members.get(target.name);
         if (member === undefined) add(target);

@@ -12,6 +12,7 @@ import { createExchange } from './exchange.ts';
 import type { Base, Factories, Reports } from './factories.ts';
 import { createGates } from './gates.ts';
 import type { Limiter } from './limiter.ts';
+import type { Places } from './places.ts';
 import { createProbeRun, type ProbeRun } from './probe-run.ts';
 import { createProbers } from './probers.ts';
 import { createSampling } from './sampling.ts';
@@ -44,6 +45,8 @@ export interface TargetDependencies extends Base {
   readonly sink: Reports;
   readonly killSwitch: KillSwitch;
   readonly budget: TokenBudget;
+  /** Bounds how many probes are in flight, over all targets. */
+  readonly places: Places;
   readonly traceparent: () => boolean;
   readonly remember: (finished: FinishedProbe) => void;
 }
@@ -94,9 +97,23 @@ export function createTargetRunner(options: TargetOptions, deps: TargetDependenc
     },
   };
   const begin = (scheduled: ScheduledProfile) => {
+    const { name: profile } = scheduled.profile;
+    const place = deps.places.take();
+    if (place === null) {
+      gates.skip(profile, 'overlap');
+      return null;
+    }
     const work = run.begin(scheduled);
-    if (work === null) gates.skip(scheduled.profile.name, 'budget');
-    return work;
+    if (work === null) {
+      place.leave();
+      gates.skip(profile, 'budget');
+      return null;
+    }
+    return (signal: AbortSignal) => {
+      // One that is given up at its hard deadline may never end.
+      signal.addEventListener('abort', place.leave, { once: true });
+      return work(signal).finally(place.leave);
+    };
   };
   const { target, podName } = options;
   const loop = createTargetLoop({ target, podName, admit: gates.admit, begin }, { clock, events });

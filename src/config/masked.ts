@@ -149,6 +149,7 @@ export function maskedConfig(config: Config): string {
     paused: config.paused,
     disturbed_after: formatDuration(config.disturbedAfterSeconds),
     traceparent: config.traceparent,
+    ...present({ max_parallel_probes: config.mostParallelProbes }),
     buckets: {
       ttft_seconds: buckets.ttftSeconds,
       tpot_seconds: buckets.tpotSeconds,

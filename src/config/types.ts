@@ -124,6 +124,8 @@ export interface Config {
   /** Loop delay above max(this, 5 % of TTFT) marks a sample as disturbed. */
   readonly disturbedAfterSeconds: Seconds;
   readonly traceparent: boolean;
+  /** Probes in flight at the same time, over all targets; null: as many as there are targets. */
+  readonly mostParallelProbes: number | null;
 }
 
 /** One thing wrong or weak in a configuration, with its place. */

@@ -93,6 +93,7 @@ export function sampleConfig(overrides: Partial<Config> = {}): Config {
     targets: [sampleTarget()],
     disturbedAfterSeconds: seconds(0.02),
     traceparent: false,
+    mostParallelProbes: null,
     ...overrides,
   };
 }

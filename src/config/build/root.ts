@@ -133,5 +133,6 @@ export function buildConfig(root: RawConfig, source: string, deps: SecretDeps): 
     targets: targets.map(({ target }) => target),
     disturbedAfterSeconds: root.disturbed_after ?? DEFAULTS.disturbedAfterSeconds,
     traceparent: root.traceparent ?? DEFAULTS.traceparent,
+    mostParallelProbes: root.max_parallel_probes ?? null,
   };
 }

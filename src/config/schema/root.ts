@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LOG_FORMATS, LOG_LEVELS } from '../../log.ts';
 import { DEFAULT_BUCKETS, DEFAULTS, LIMITS } from '../defaults.ts';
 import { formatDuration } from '../quantities.ts';
-import { choice, duration, flag, key, list, mapping, path, required, text } from './fields.ts';
+import { choice, duration, flag, integer, key, list, mapping, path, required, text } from './fields.ts';
 import { profileSchema } from './profile.ts';
 import { budgetSchema, connectionSchema, sharedMetricsSchema, sloSchema, targetSchema } from './target.ts';
 
@@ -79,6 +79,10 @@ export const rootSchema = mapping({
   traceparent: key(flag(), {
     description: 'Send a W3C `traceparent` with each probe; its trace id is the id of the probe.',
     default: DEFAULTS.traceparent,
+  }),
+  max_parallel_probes: key(integer(1, LIMITS.targets), {
+    description:
+      'Probes in flight at the same time over all targets; without it, one for each target. A tick that finds so many is skipped as `overlap`, never queued, and is no SLO event.',
   }),
   targets: required(
     list(targetSchema, 'a list of targets')

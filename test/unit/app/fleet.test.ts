@@ -51,6 +51,49 @@ describe('fleet', () => {
     expect(world.finished.filter(({ outcome }) => outcome.outcome === 'good')).toHaveLength(6);
   });
 
+  it('G-175: never more probes in flight than the configuration allows, over all targets; the rest is counted', async () => {
+    const world = createWorld();
+    let [inFlight, most] = [0, 0];
+    world.answer = async (options, signal) => {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      // Longer than the interval, so that without a bound all of them would be in flight.
+      return await answering(
+        world,
+        () => goodProbe(),
+        15,
+      )(options, signal).finally(() => {
+        inFlight -= 1;
+      });
+    };
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const config = configOf(...names.map((name) => target(name)));
+    const fleet = launch(world, { ...config, mostParallelProbes: 2 });
+    await world.clock.advance(60);
+    expect(most).toBe(2);
+    expect(world.probed.length).toBeGreaterThanOrEqual(6);
+    // Five targets, six ticks each, and each tick ends in a probe or is counted.
+    const skipped = world.skips.filter(({ reason }) => reason === 'overlap');
+    expect(skipped.length + world.probed.length).toBe(30);
+    expect(skipped.some(({ slo }) => !slo)).toBe(true);
+    await fleet.reload({ ...config, mostParallelProbes: null });
+    await world.clock.advance(30);
+    expect(most).toBe(5);
+  });
+
+  it('a probe that never ends gives its place back at its hard deadline', async () => {
+    const world = createWorld();
+    world.answer = (options, signal) =>
+      options.target.name === 'stuck' ? new Promise(() => {}) : answering(world, () => goodProbe())(options, signal);
+    const fleet = launch(world, { ...configOf(target('stuck'), target('healthy')), mostParallelProbes: 1 });
+    await world.clock.advance(300);
+    expect(startsOf(world, 'stuck').length).toBeGreaterThan(1);
+    expect(startsOf(world, 'healthy').length).toBeGreaterThan(1);
+    const closed = fleet.close();
+    await world.clock.advance(5);
+    await closed;
+  });
+
   it('reload leaves unchanged targets alone: phase, connection and warm-up go on', async () => {
     const world = createWorld();
     const fleet = launch(world, configOf(target('a'), target('b')));

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLimiter } from '../../../src/app/limiter.ts';
+import { createPlaces } from '../../../src/app/places.ts';
 import { createTargetRunner, type TargetRunner } from '../../../src/app/target.ts';
 import type { Secret, TargetConfig } from '../../../src/config/types.ts';
 import { createTokenBudget } from '../../../src/schedule/budget.ts';
@@ -26,6 +27,7 @@ function launch(world: World, overrides: Partial<TargetConfig> = {}, killSwitch?
       factories,
       sink,
       limiter: createLimiter(4),
+      places: createPlaces(null),
       killSwitch: killSwitch ?? createKillSwitch({ all: false, targets: new Set() }),
       budget: createTokenBudget(target.budget, { clock }),
       traceparent: () => false,

@@ -20,6 +20,7 @@ describe('defaults', () => {
       paused: false,
       disturbedAfterSeconds: 0.02,
       traceparent: false,
+      mostParallelProbes: null,
     });
     expect(config.targets).toHaveLength(1);
     expect(config.targets[0]).toMatchObject({
