@@ -73,6 +73,19 @@ export function readNotes(path: string): readonly ExperimentNote[] {
     });
 }
 
+/** An object or an array: what has parts that can be compared one by one. */
+const hasParts = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** Where two experiments differ, as paths into them; the first few. */
+function differences(before: unknown, wanted: unknown, path = ''): readonly string[] {
+  if (isDeepStrictEqual(before, wanted)) return [];
+  if (!hasParts(before) || !hasParts(wanted)) return [`${path === '' ? 'all of it' : path} differs`];
+  const keys = new Set([...Object.keys(before), ...Object.keys(wanted)]);
+  return [...keys]
+    .flatMap((key) => differences(before[key], wanted[key], path === '' ? key : `${path}.${key}`))
+    .slice(0, 3);
+}
+
 /**
  * Opens a folder for an experiment: a new one, or one in which the same experiment was begun before.
  *
@@ -83,7 +96,7 @@ export function openExperiment(path: string, plan: unknown): ExperimentFolder {
   const wanted = JSON.parse(JSON.stringify(plan)) as unknown;
   if (before !== null && !isDeepStrictEqual(before, wanted))
     throw usage(
-      `${path} holds another experiment: give a new folder with --out, or the same settings to go on with it`,
+      `${path} holds another experiment (${differences(before, wanted).join(', ')}): give a new folder with --out, or the same settings to go on with it`,
     );
   try {
     if (before === null && existsSync(path) && readdirSync(path).length > 0)

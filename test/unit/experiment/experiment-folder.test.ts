@@ -30,7 +30,7 @@ describe('the folder of an experiment', () => {
 
   it('is not taken over by another experiment', () => {
     openExperiment(root, PLAN);
-    expect(() => openExperiment(root, { ...PLAN, repeats: 4 })).toThrow(/holds another experiment/);
+    expect(() => openExperiment(root, { ...PLAN, repeats: 4 })).toThrow(/holds another experiment \(repeats differs\)/);
   });
 
   it('does not mix with other files', () => {
