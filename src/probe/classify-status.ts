@@ -53,6 +53,8 @@ const OVERFLOW = /reset reason: overflow/i;
 const MODEL_MISSING =
   /model(?: (?:id|with name))?[ :=]*["'`]?[^\s"'`]*["'`]? (?:(?:was |is )?not (?:found|loaded|served)|does not exist)|not a valid model|(?:invalid|unknown) model(?: name| id)?\b|no such model|adapters?\b.{0,80}\b(?:not found|not loaded|never been loaded|does not exist)/i;
 
+const SPENT = /balance is too low|insufficient (?:balance|credits?|funds)/i;
+
 /** 503 has the most meanings of all. An engine never answers in HTML: such a page is a gateway's own. */
 function unavailable({ headers, text }: StatusHints): FailureReason {
   if (headers['x-envoy-overloaded'] !== undefined || OVERFLOW.test(text)) return 'overloaded';
@@ -94,6 +96,8 @@ export function reasonOfStatus(status: number, hints: StatusHints): FailureReaso
   if (status === 500) return internalError(hints);
   // LiteLLM with every deployment in its cool-down, or down.
   if ((status === 400 || status === 429) && NO_UPSTREAM.test(hints.text)) return 'no_upstream';
+  // Anthropic and DeepSeek say it in words only.
+  if (status === 400 && SPENT.test(hints.text)) return 'quota_exhausted';
   if ((status === 400 || status === 422) && MODEL_MISSING.test(hints.text)) return 'not_found';
   const known = BY_STATUS.get(status);
   if (known !== undefined) return known;

@@ -37,9 +37,30 @@ function findOuter(value: JsonObject): StreamErrorObject | null {
 
 /** FastChat says it in a code beside the text, which then is no answer. */
 function flatError(value: JsonObject): StreamErrorObject | null {
-  const flat =
-    value.object === 'error' || value.type === 'error' || saysTrouble(value.error_code) || isBareError(value);
-  return flat ? fromObject(value, {}) : null;
+  if (value.object === 'error' || value.type === 'error' || saysTrouble(value.error_code)) return fromObject(value, {});
+  if (saysFailure(value) && value.choices === undefined) return fromObject(value, {});
+  const names = Object.keys(value);
+  if (isBareError(value, names)) return fromObject(value, {});
+  return names[0] === undefined ? null : wrappedError(names[0], value[names[0]]);
+}
+
+const FAILED = /^(?:error|failed|failure)$/i;
+
+const saysFailure = ({ success, ok, status, level, event }: JsonObject): boolean =>
+  success === false ||
+  ok === false ||
+  level === 'error' ||
+  event === 'error' ||
+  (typeof status === 'string' && FAILED.test(status));
+
+const WRAPPERS: ReadonlySet<string> = new Set(['Error', 'err', 'exception', 'fault']);
+
+/** An error under another name than `error`, such as Bedrock's exceptions, whose name is their type. */
+function wrappedError(name: string, error: unknown): StreamErrorObject | null {
+  const exception = name.endsWith('Exception');
+  if (!exception && !WRAPPERS.has(name)) return null;
+  if (isObject(error)) return fromObject(exception ? { type: name, ...error } : error, {});
+  return typeof error === 'string' && saysTrouble(error) ? fromText(error, {}) : null;
 }
 
 /** What an error may consist of that stands in a stream as an event of its own. Content has other fields, always. */
@@ -52,18 +73,20 @@ const BARE_ERROR_FIELDS: ReadonlySet<string> = new Set([
   'ok',
   'param',
   'path',
+  'reason',
   'requestId',
   'request_id',
   'success',
   'timestamp',
 ]);
-/** Fields that an error may have beside those, as long as nothing is in them. */
-const EMPTY_FIELDS: ReadonlySet<string> = new Set(['data', 'result']);
-
 const says = (value: unknown): boolean => nonEmptyString(value) !== null || (Array.isArray(value) && value.length > 0);
 
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
+
+/** Other fields are none of an error's, unless nothing is in them. */
 const isErrorField = (name: string, value: JsonObject): boolean =>
-  BARE_ERROR_FIELDS.has(name) || (EMPTY_FIELDS.has(name) && value[name] === null);
+  BARE_ERROR_FIELDS.has(name) || (name !== 'choices' && isEmpty(value[name]));
 
 /** States and kinds of messages that are none of an error: what some gateways send while a request waits. */
 const NO_ERROR =
@@ -80,9 +103,9 @@ const saysSuccess = ({ code, success, ok, status, type }: JsonObject): boolean =
 const isMessage = (value: JsonObject): boolean =>
   !saysSuccess(value) && (MESSAGE_FIELDS.some((name) => says(value[name])) || says(value.errors));
 
-function isBareError(value: JsonObject): boolean {
-  for (const name of Object.keys(value)) if (!isErrorField(name, value)) return false;
-  return isMessage(value);
+function isBareError(value: JsonObject, names: readonly string[]): boolean {
+  for (const name of names) if (!isErrorField(name, value)) return false;
+  return isMessage(value) || fromObject(value, {}).status !== null;
 }
 
 /** The error that the value of a non-standard SSE field `error:` carries; text that is no JSON is its message. */

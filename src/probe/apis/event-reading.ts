@@ -42,7 +42,7 @@ function objectInterpreter(read: ReadObject): Interpreter {
       return;
     }
     // An event of this name is an error whatever its data, plain text included.
-    if (name !== undefined && name.toLowerCase() === 'error') {
+    if (name === 'error' || name === 'ERROR' || name === 'Error') {
       meaning.error(errorFromField(data));
       return;
     }

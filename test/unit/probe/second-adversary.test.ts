@@ -27,6 +27,12 @@ interface Refusal {
 
 const REFUSALS: readonly Refusal[] = [
   {
+    title: 'Anthropic without credit',
+    status: 400,
+    body: { error: { type: 'invalid_request_error', message: 'Your credit balance is too low to access the API.' } },
+    reason: 'quota_exhausted',
+  },
+  {
     title: 'a quota in the form of an event',
     status: 429,
     body: `event: error\n${data({ error: { type: 'insufficient_quota' } })}`,
