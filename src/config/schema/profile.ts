@@ -57,7 +57,7 @@ const expect = mapping({
   }),
   degenerate: key(flag(), {
     description:
-      'Look for the output of broken weights or kernels: one token repeated, runs of `!`, replacement characters. Failure reason `degenerate_output`. Leave it off with `ignore_eos`, after which sound models repeat themselves too.',
+      'Look for the output of broken weights or kernels: one token repeated, runs of `!`, replacement characters, tokens without text. Failure reason `degenerate_output`. Leave it off with `ignore_eos`, after which sound models repeat themselves too.',
     default: false,
   }),
 });
