@@ -10,7 +10,7 @@ import { portAnswers } from '../experiment/engine-process.ts';
 import { openExperiment } from '../experiment/experiment-folder.ts';
 import type { LoadRequest } from '../experiment/load-types.ts';
 import { comparisonVerdicts } from '../experiment/report-compare.ts';
-import { plural } from '../experiment/report-format.ts';
+import { plural, plural } from '../experiment/report-format.ts';
 import { writeCompareReport } from '../experiment/report-write.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { type CliContext, EXIT, type ExitCode } from './context.ts';
@@ -80,8 +80,8 @@ function planLines(plan: ComparePlan, folder: string): readonly string[] {
   const starts = setups.filter((setup) => setup.engine.start !== null).length * plan.repeats;
   return [
     `Plan   ${plan.name}: ${plan.engines.map((engine) => engine.name).join(', ')}; switches: ${plan.switches.join(', ') || 'none'}`,
-    `       ${setups.length} set-ups at ${plan.levels.join(', ')} in flight, ${plan.repeats} repeats: ${runs} runs of ${load.windowSeconds} s, ${starts} starts of an engine`,
-    `       at most ${planLength(loaded + runs * plan.cooldownSeconds)}, and the starts on top`,
+    `       ${setups.length} set-ups at ${plan.levels.join(', ')} in flight, ${plural(plan.repeats, 'repeat')}: ${plural(runs, 'run')} of ${load.windowSeconds} s, ${plural(starts, 'start')} of an engine`,
+    `       up to ${planLength(loaded + runs * plan.cooldownSeconds)}, and on top the starts of engines and what is under way at the end of each run`,
     `       cost: up to ${humanCount(load.promptTokens + load.maxOutputTokens)} tokens a request; an engine that generates 1,000 a second will generate up to ${humanCount(loaded * 1000)}`,
     `       folder: ${folder}`,
   ];

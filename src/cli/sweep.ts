@@ -1,6 +1,9 @@
+import { ProbeExporterError } from '../errors.ts';
+import { portAnswers } from '../experiment/engine-process.ts';
 import { isComplete, openExperiment, readManifest } from '../experiment/experiment-folder.ts';
 import type { LoadRequest } from '../experiment/load-types.ts';
 import { prepareLoad } from '../experiment/prepare-load.ts';
+import { plural } from '../experiment/report-format.ts';
 import { sweepVerdicts } from '../experiment/report-sweep.ts';
 import { writeSweepReport } from '../experiment/report-write.ts';
 import { sweepCell } from '../experiment/sweep-cells.ts';
@@ -38,8 +41,8 @@ function planLines(plan: SweepPlan, folder: string): readonly string[] {
   const perRequest = prompts.map((prompt) => humanCount(prompt.promptTokens + load.maxOutputTokens)).join(' or ');
   return [
     `Plan   sweep of ${plan.url}: ${levelsInWords(plan)}`,
-    `       prompts of ${prompts.map((prompt) => prompt.promptTokens).join(' and ')} tokens, ${load.maxOutputTokens} output tokens; ${repeats} repeats, at most ${runs} runs of ${load.windowSeconds} s`,
-    `       at most ${planLength(loaded + runs * cooldownSeconds)}${axis.kind === 'parameter' ? ', and the starts of the engine on top' : ''}`,
+    `       prompts of ${prompts.map((prompt) => prompt.promptTokens).join(' and ')} tokens, ${load.maxOutputTokens} output tokens; ${plural(repeats, 'repeat')}, at most ${runs} runs of ${load.windowSeconds} s`,
+    `       up to ${planLength(loaded + runs * cooldownSeconds)}, and on top ${axis.kind === 'parameter' ? 'the starts of the engine and ' : ''}what is under way at the end of each run`,
     `       cost: up to ${perRequest} tokens a request; an engine that generates 1,000 a second will generate up to ${humanCount(loaded * 1000)}`,
     `       folder: ${folder}`,
   ];
@@ -47,7 +50,13 @@ function planLines(plan: SweepPlan, folder: string): readonly string[] {
 
 /** Whether the endpoint can be measured at all is known before anything is generated. */
 async function checkEndpoint(plan: SweepPlan, request: LoadRequest, log: Logger, context: CliContext): Promise<void> {
-  if (plan.axis.kind === 'parameter') return;
+  if (plan.axis.kind === 'parameter') {
+    if (!(await portAnswers(plan.url))) return;
+    throw new ProbeExporterError(
+      'USAGE',
+      `something already listens at ${plan.url}, where the start command is to serve: end it, or use another port`,
+    );
+  }
   for (const { promptTokens } of plan.prompts) {
     const prepared = await prepareLoad(
       { ...request, promptTokens },
