@@ -10,7 +10,7 @@ import { portAnswers } from '../experiment/engine-process.ts';
 import { openExperiment } from '../experiment/experiment-folder.ts';
 import type { LoadRequest } from '../experiment/load-types.ts';
 import { comparisonVerdicts } from '../experiment/report-compare.ts';
-import { plural, plural } from '../experiment/report-format.ts';
+import { plural } from '../experiment/report-format.ts';
 import { writeCompareReport } from '../experiment/report-write.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { type CliContext, EXIT, type ExitCode } from './context.ts';
