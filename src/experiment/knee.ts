@@ -74,8 +74,11 @@ function kneeByShape(levels: readonly LevelFigures[]): KneeVerdict {
     : { kind: 'none', why: 'throughput still grows with every level; the engine tells nothing of its queue' };
 }
 
+const NOTHING = 'no run gave a valid result';
+
 /** Levels ascending. Levels that the client limited must be left out before. */
 export function findKnee(levels: readonly LevelFigures[]): KneeVerdict {
+  if (levels.length === 0) return { kind: 'none', why: NOTHING };
   if (levels.length < 2) return { kind: 'none', why: 'a knee needs at least two levels' };
   if (silent(levels)) return kneeByShape(levels);
   for (const [index, here] of levels.entries()) {
@@ -111,6 +114,7 @@ const MAX_TTFT_GROWTH = 0.2;
 
 /** Axis B: values in the order in which they were tried, the engine started anew for each. */
 export function findKneeOfParameter(values: readonly LevelFigures[]): KneeVerdict {
+  if (values.length === 0) return { kind: 'none', why: NOTHING };
   if (values.length < 2) return { kind: 'none', why: 'a knee needs at least two values' };
   for (let index = 1; index < values.length; index += 1) {
     const before = values[index - 1];

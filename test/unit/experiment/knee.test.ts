@@ -38,6 +38,11 @@ describe('the knee on the axis of concurrency', () => {
     expect(findKnee(levels(2))).toMatchObject({ kind: 'found', level: 2 });
   });
 
+  it('says so when there was no valid run', () => {
+    for (const find of [findKnee, findKneeOfParameter])
+      expect(find([])).toEqual({ kind: 'none', why: 'no run gave a valid result' });
+  });
+
   it('is not claimed in underload', () => {
     expect(findKnee([level(1, 50), level(2, 100), level(4, 198)])).toMatchObject({ kind: 'none' });
   });
