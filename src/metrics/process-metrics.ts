@@ -22,11 +22,9 @@ function maxFds(): number | undefined {
 }
 
 function virtualBytes(): number | undefined {
-  // Field 23, in bytes, counted behind the program's name, which may hold blanks. The kernel needs less for this file than
-  // for the readable one.
-  const stat = orNothing(() => readFileSync('/proc/self/stat', 'latin1'));
-  const found = stat?.slice(stat.lastIndexOf(')') + 2).split(' ', 21)[20];
-  return found === undefined ? undefined : Number(found);
+  const status = orNothing(() => readFileSync('/proc/self/status', 'utf8'));
+  const found = status?.match(/^VmSize:\s+(\d+) kB/m)?.[1];
+  return found === undefined ? undefined : Number(found) * 1024;
 }
 
 /**

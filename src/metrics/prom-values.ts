@@ -27,7 +27,7 @@ const ABOVE_ALL = -1;
 
 /**
  * A counter whose values can be read as they are. prom-client's own `get()` is asynchronous and makes an object with a
- * copy of its labels for each sample, which was half of the time and of the garbage of a scrape. The states are not in
+ * copy of its labels for each sample, which was a quarter of the time of a rendering. The states are not in
  * its types: its version is pinned, and tests compare both.
  */
 export class ReadableCounter extends Counter<string> {
