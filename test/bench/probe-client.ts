@@ -97,9 +97,9 @@ const probers: Prober[] = Array.from({ length: Number(streams) }, (_, stream) =>
 );
 
 const close = mode === 'scraped' ? await serveMetrics() : () => undefined;
-// The same for the other clients, in python/common.py. Compiled code takes its time; and begun all at once, streams of one
-// length would stay in step, so that all of them end and begin while nobody streams.
-const WARM_UP_SECONDS = 5;
+// The same for the other clients, in python/common.py. For the first eight seconds or so a third of the processor time is
+// the compiler's, which a run of minutes does not notice. And begun all at once, streams of one length stay in step.
+const WARM_UP_SECONDS = 10;
 const SPREAD_SECONDS = 1;
 
 const finished: { id: string; arrivals: number[] }[] = [];

@@ -124,7 +124,7 @@ A scripted server in a process of its own stamps CLOCK_MONOTONIC into its record
 is the client's stamp of the same token minus the server's: the server's write, the kernel, and the client's own
 delay together, so it bounds the client's delay from above. A gap's error is the absolute difference between the gap as
 the client and as the server had it. 48 tokens a stream, the first after 50 to 150 ms, then one every 20 ms; each
-stream asks again as soon as it is answered, and the streams begin one after the other. Every client has run for 5 s
+stream asks again as soon as it is answered, and the streams begin one after the other. Every client has run for 10 s
 before it is measured. Quantiles are nearest rank.
 
 ## Against what is aimed for

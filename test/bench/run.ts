@@ -8,7 +8,7 @@ import { measurePageReading } from './page-reading.ts';
 import { type AccuracyRow, type BenchResults, renderReport } from './report.ts';
 
 /**
- * `npm run bench`: measures what docs/benchmarks.md says and writes it anew. Five to ten minutes on an idle machine;
+ * `npm run bench`: measures what docs/benchmarks.md says and writes it anew. A quarter of an hour on an idle machine;
  * on a busy one the figures are the machine's, not the program's. `--quick` measures everything briefly and prints
  * the report without writing it.
  */

@@ -8,7 +8,7 @@ import time
 
 
 # As in ../probe-client.ts, for the reasons given there.
-WARM_UP_SECONDS = 5
+WARM_UP_SECONDS = 10
 SPREAD_SECONDS = 1
 
 
