@@ -57,8 +57,9 @@ async function stops(exporter: Exporter): Promise<void> {
   const attempts = [...(await exporter.page())].find(([series]) => series.startsWith('inference_probe_attempts_total'));
   const asked = performance.now();
   expect(await exporter.stop()).toBe(0);
-  // Two seconds is what it takes at most on a machine of its own.
-  expect(performance.now() - asked).toBeLessThan(4000);
+  // Two seconds is what it takes at most on a machine of its own, and five were seen on one that was six times overbooked.
+  // Waiting for the probe would take its deadline of 50 seconds.
+  expect(performance.now() - asked).toBeLessThan(12_000);
   const said = exporter.process.said();
   expect(said).toContain('"stopping"');
   // The probe that was given up is nobody's failure.
