@@ -44,7 +44,7 @@ const PLAN: Omit<SweepPlan, 'url'> = {
 };
 
 /** What the records say of our own process is that of a machine full of tests; the engine is what is looked at here. */
-function forgetClient(folder: string): void {
+export function forgetClient(folder: string): void {
   const file = join(folder, 'client.jsonl');
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
   const calm = lines.map((line) => {
