@@ -6,6 +6,7 @@ const MEANING: Readonly<Record<string, string>> = {
   EFBIG: 'a file has reached the size limit of this process (ulimit -f)',
   EACCES: 'no permission to write there',
   EROFS: 'the file system is read-only',
+  ENOENT: 'no folder can be made there',
   ENOTDIR: 'a part of the path is a file',
   EIO: 'the disk reports an error of its own (EIO)',
 };

@@ -1,18 +1,9 @@
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ProbeExporterError } from '../errors.ts';
 import { diskError } from './disk-error.ts';
-import { freeReserve } from './run-folder.ts';
+import { freeReserve, makeFolder } from './run-folder.ts';
 
 const MANIFEST = 'experiment.json';
 const NOTES = 'notes.jsonl';
@@ -101,7 +92,7 @@ export function openExperiment(path: string, plan: unknown): ExperimentFolder {
   try {
     if (before === null && existsSync(path) && readdirSync(path).length > 0)
       throw usage(`${path} holds other files: give a new folder with --out`);
-    mkdirSync(join(path, 'runs'), { recursive: true });
+    makeFolder(join(path, 'runs'));
   } catch (error) {
     throw error instanceof ProbeExporterError ? error : diskError(error, path);
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { constants, rmSync } from 'node:fs';
-import { access, type FileHandle, mkdir, open, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { constants, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { access, type FileHandle, open, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { ProbeExporterError } from '../errors.ts';
 import { diskError } from './disk-error.ts';
 import type { Summary } from './summary-types.ts';
@@ -55,6 +55,24 @@ const LEAST_FREE_BYTES = 32 * 1024 * 1024;
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException)?.code ?? 'unknown';
 
 /**
+ * Makes a folder and those above it. Not by `recursive`: with that Node never returns where a file system refuses a
+ * folder as if its parent were missing (`/proc/x`).
+ *
+ * @throws the error of the system
+ */
+export function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) makeFolder(parent);
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // Somebody else was faster.
+    if (!existsSync(path)) throw error;
+  }
+}
+
+/**
  * Makes sure that a run can be recorded there, before anything is sent for it. Creates the folder.
  *
  * @throws ProbeExporterError USAGE when it cannot be written or has something in it; DISK_FAILED when its disk is nearly
@@ -63,7 +81,7 @@ const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException)?.cod
 export async function checkRunFolder(path: string): Promise<void> {
   let found: readonly string[];
   try {
-    await mkdir(path, { recursive: true });
+    makeFolder(path);
     await access(path, constants.W_OK);
     found = await readdir(path);
   } catch (error) {

@@ -53,6 +53,16 @@ describe('the folder of a run', () => {
     });
   });
 
+  it.runIf(process.platform === 'linux')(
+    'refuses one where no folder can be made, and does not try for ever',
+    async () => {
+      await expect(createRunFolder('/proc/nowhere/run')).rejects.toMatchObject({
+        code: 'USAGE',
+        message: expect.stringContaining('/proc/nowhere/run cannot be written'),
+      });
+    },
+  );
+
   // Every write to /dev/full fails as on a full disk.
   it.runIf(process.platform === 'linux')('keeps what a full disk does not take, and goes on answering', async () => {
     const path = join(base, 'run');
