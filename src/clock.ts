@@ -21,6 +21,12 @@ export interface Clock {
 // Node's timers hold at most 2^31-1 ms; a longer wait is cut into pieces.
 const LONGEST_TIMER_MS = 2_147_483_647;
 
+function setTimer(delayMs: number, callback: () => void): Timer {
+  if (delayMs > LONGEST_TIMER_MS) return setLongTimer(delayMs, callback);
+  const handle = setTimeout(callback, Math.max(delayMs, 0));
+  return { cancel: () => clearTimeout(handle) };
+}
+
 function setLongTimer(delayMs: number, callback: () => void): Timer {
   let handle: NodeJS.Timeout;
   const arm = (remainingMs: number): void => {
@@ -36,7 +42,7 @@ export function systemClock(): Clock {
   return {
     monotonic: () => monotonicInstant(performance.now() / 1000),
     unix: () => unixTime(Date.now() / 1000),
-    setTimer: (delay, callback) => setLongTimer(delay * 1000, callback),
+    setTimer: (delay, callback) => setTimer(delay * 1000, callback),
   };
 }
 
