@@ -43,7 +43,7 @@ function firstLine(command: string, ...args: readonly string[]): string {
 }
 
 /** Events for a second of processor time, without the start of the program; null when the two runs cannot tell. */
-export function eventsPerCpuSecond({ short, long }: Pick<PeerResult, 'short' | 'long'>): number | null {
+function eventsPerCpuSecond({ short, long }: Pick<PeerResult, 'short' | 'long'>): number | null {
   const [events, cpu] = [long.events - short.events, long.cpuSeconds - short.cpuSeconds];
   return events > 0 && cpu > 0 ? events / cpu : null;
 }
