@@ -46,7 +46,7 @@ function readLines<T>(folder: string, file: RecordFile): ParsedLines<T> {
   return parseLines<T>(existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [], file);
 }
 
-function readMetadata(folder: string): RunMetadata {
+export function readMetadata(folder: string): RunMetadata {
   const file = join(folder, METADATA_FILE);
   let metadata: Partial<RunMetadata>;
   try {

@@ -86,7 +86,7 @@ function gainCell(level: AnalysedLevel): TableCell {
 function levelTable(sweep: ReadSweep, found: AnalysedPrompt): Block {
   const knee = found.knee.kind === 'found' ? found.knee.level : null;
   return table(
-    `Medians of the repeats. "(noise)": the repeats do not allow to call it a difference to the line above. ◆: the knee`,
+    `Medians of the n valid repeats; change: of their means. "(noise)": the repeats do not allow to call it a difference to the line above. ◆: the knee`,
     [
       sweep.plan.axis.kind === 'concurrency' ? 'in flight' : 'value',
       'n',
@@ -204,17 +204,18 @@ function promptBlocks(sweep: ReadSweep, found: AnalysedPrompt): readonly Block[]
 /** The report of a sweep. */
 export function sweepDocument(sweep: ReadSweep, notes: readonly ExperimentNote[]): ReportDocument {
   const { plan, prompts, example } = sweep;
-  const runs = prompts.flatMap((found) => found.levels.flatMap((level) => level.summaries)).length;
-  const missing = prompts.flatMap((found) => found.levels).filter((level) => level.summaries.length < plan.repeats);
+  const levels = prompts.flatMap((found) => found.levels);
+  const complete = levels.reduce((sum, level) => sum + level.complete, 0);
+  const missing = levels.filter((level) => level.complete < plan.repeats);
   const measured = prompts.some((found) => found.levels.some((level) => level.figures !== null));
   return {
     title:
       plan.axis.kind === 'concurrency'
         ? `Sweep over concurrency: ${example?.plan.model ?? plan.url}`
         : `Sweep over a start parameter: ${example?.plan.model ?? plan.url}`,
-    subtitle: `${`${example?.engine?.name ?? 'unknown engine'} ${example?.engine?.version ?? ''}`.trim()}; ${plural(runs, 'complete run')}, ${plural(plan.repeats, 'repeat')} planned; ${example?.origin ?? ''}`,
+    subtitle: `${`${example?.engine?.name ?? 'unknown engine'} ${example?.engine?.version ?? ''}`.trim()}; ${plural(complete, 'complete run')} in ${plural(plan.repeats, 'repeat')}; ${example?.origin ?? ''}`,
     blocks: [
-      ...(missing.length === 0 && runs > 0
+      ...(missing.length === 0 && complete > 0
         ? []
         : [notice('warn', 'Partial', 'Not every run of the plan is complete. What is here is valid.')]),
       ...prompts.map(kneeNotice),

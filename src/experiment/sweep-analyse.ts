@@ -19,6 +19,9 @@ export interface MeasuredLevel {
 
 export interface AnalysedLevel {
   readonly value: number;
+  /** Complete runs. */
+  readonly complete: number;
+  /** Of those the ones that the client did not limit: what every figure is made of. */
   readonly summaries: readonly Summary[];
   readonly runs: readonly LevelFigures[];
   /** Median of the valid repeats; null when the client limited all of them, or none got through. */
@@ -52,14 +55,15 @@ function whyUnusable(level: MeasuredLevel): readonly string[] {
 
 function analyseLevels(levels: readonly MeasuredLevel[]): readonly AnalysedLevel[] {
   const analysed: AnalysedLevel[] = [];
-  const throughputs = (runs: readonly LevelFigures[]): number[] =>
-    runs.filter((run) => !run.clientLimited).map((run) => run.outputTokensPerSecond);
+  const throughputs = (runs: readonly LevelFigures[]): number[] => runs.map((run) => run.outputTokensPerSecond);
   for (const level of levels) {
-    const summaries = level.runs.filter((run) => run.complete).map((run) => run.summary);
+    const complete = level.runs.filter((run) => run.complete).map((run) => run.summary);
+    const summaries = complete.filter((summary) => !summary.client.limited);
     const runs = summaries.map((summary) => figuresOf(level.value, summary));
     const before = analysed.at(-1);
     analysed.push({
       value: level.value,
+      complete: complete.length,
       summaries,
       runs,
       figures: medianFigures(runs),

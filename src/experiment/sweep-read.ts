@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { readRun } from './read-run.ts';
+import { basename, dirname, join } from 'node:path';
+import { readMetadata, readRun } from './read-run.ts';
 import { summarise } from './summary.ts';
 import { type AnalysedPrompt, analysePrompt, type MeasuredLevel } from './sweep-analyse.ts';
 import { sweepCell, triedValues } from './sweep-cells.ts';
@@ -10,7 +10,7 @@ import type { RunMetadata } from './types.ts';
 export interface ReadSweep {
   readonly plan: SweepPlan;
   readonly prompts: readonly AnalysedPrompt[];
-  /** Metadata of the first run that has any: engine, machine, versions. */
+  /** Metadata of the run that began first: engine, machine, versions. */
   readonly example: RunMetadata | null;
 }
 
@@ -26,10 +26,13 @@ function readLevel(path: string, plan: SweepPlan, prompt: PromptSize, value: num
 }
 
 function firstMetadata(path: string): RunMetadata | null {
-  const file = readdirSync(join(path, 'runs'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('metadata.json'))
-    .sort()[0];
-  return file === undefined ? null : readRun(join(path, 'runs', file, '..')).metadata;
+  const all = readdirSync(join(path, 'runs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => basename(name) === 'metadata.json')
+    .map((name) => readMetadata(dirname(join(path, 'runs', name))));
+  return all.reduce<RunMetadata | null>(
+    (first, one) => (first === null || one.origin < first.origin ? one : first),
+    null,
+  );
 }
 
 /** A sweep from the records of its runs, as far as they are there. */
