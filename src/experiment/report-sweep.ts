@@ -26,7 +26,9 @@ import type { SweepPlan } from './sweep-types.ts';
 const axisName = (plan: SweepPlan): string => (plan.axis.kind === 'concurrency' ? 'requests in flight' : 'value');
 
 const promptName = (found: AnalysedPrompt): string =>
-  `${found.prompt.name} prompts (${asNumber(found.prompt.promptTokens)} tokens)`;
+  found.prompt.name.startsWith('tokens-')
+    ? `prompts of ${asNumber(found.prompt.promptTokens)} tokens`
+    : `${found.prompt.name} prompts (${asNumber(found.prompt.promptTokens)} tokens)`;
 
 function kneeTitle(knee: KneeVerdict): string {
   switch (knee.kind) {

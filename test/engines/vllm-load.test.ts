@@ -43,6 +43,7 @@ describe.skipIf(venv === null)('an experiment on a real vLLM with a small KV cac
     const cache = ['--no-enable-prefix-caching', '--num-gpu-blocks-override', '24', '--block-size', '32'];
     engine = await startVllm({
       venv: venv ?? '',
+      yields: true,
       args: [...cache, '--max-num-seqs', '16', '--max-model-len', '512'],
     });
   });
@@ -126,8 +127,13 @@ describe.skipIf(venv === null)('an experiment on a real vLLM with a small KV cac
 describe.skipIf(venv === null)('a sweep over a start parameter of a real vLLM', () => {
   it('starts and stops the engine for each value and sees what the value does', async () => {
     const port = await freePort();
-    const { command, args, env } = vllmCommand({ venv: venv ?? '', args: ['--max-model-len', '512'] }, port);
-    const start = [command, ...args, '--max-num-seqs', '{value}'].join(' ');
+    const { command, args, env } = vllmCommand(
+      { venv: venv ?? '', yields: true, args: ['--max-model-len', '512'] },
+      port,
+    );
+    // It gets a session of its own, and a shell that reads this line.
+    const quoted = [command, ...args].map((word) => `'${word}'`);
+    const start = [...quoted, '--max-num-seqs', '{value}'].join(' ');
     const lengths = ['-d', '10', '--trim', '1', '--warmup', '4', '--in-tokens', '64', '--max-out', '48'];
     const axis = ['--start', start, '--values', '1,8', '-c', '8', '--repeats', '1', '--cooldown', '1', '--seed', '1'];
     const target = ['--url', `http://127.0.0.1:${port}`];
