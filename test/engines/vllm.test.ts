@@ -217,13 +217,10 @@ describe.skipIf(venv === null)('the sidecar beside a real vLLM with a small KV c
     describe('while a burst of requests overflows the KV cache', () => {
       let during: MetricsPage;
       let overloadSeen = false;
-      let preemptedBefore = 0;
       let preemptedByEngine = 0;
-      const preempted = async (): Promise<number> =>
-        (await fetchPage(engine.metricsUrl)).sum('vllm:num_preemptions_total') ?? 0;
+      const preempted = (page: MetricsPage): number => page.sum('vllm:num_preemptions_total') ?? 0;
 
       beforeAll(async () => {
-        preemptedBefore = await preempted();
         const load = startLoad({ ...background(engine), streams: 12, maxTokens: 300 });
         try {
           await eventually('preemptions in the zone and in the causes of slow probes', 120, async () => {
@@ -243,11 +240,11 @@ describe.skipIf(venv === null)('the sidecar beside a real vLLM with a small KV c
       });
 
       it('counts every real preemption', async () => {
-        // vLLM counts a preemption when the request next produces a token, so the last ones come late; both are asked
-        // until they are still.
+        // Both since the sidecar began: what was loaded before this burst may have preempted, too. vLLM counts a
+        // preemption when the request next produces a token, so the last ones come late; both are asked until they agree.
         const counts = async (): Promise<readonly (number | null)[]> => [
           (await sidecar.page()).sum('inference_engine_preemptions_total'),
-          (await preempted()) - preemptedBefore,
+          preempted(await fetchPage(engine.metricsUrl)) - preempted(engineAtStart),
         ];
         let seen = await counts();
         for (let round = 0; round < 15 && seen[0] !== seen[1]; round += 1) {
