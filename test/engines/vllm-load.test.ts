@@ -43,7 +43,7 @@ describe.skipIf(venv === null)('an experiment on a real vLLM with a small KV cac
     const cache = ['--no-enable-prefix-caching', '--num-gpu-blocks-override', '24', '--block-size', '32'];
     engine = await startVllm({
       venv: venv ?? '',
-      yields: true,
+      oneThread: true,
       args: [...cache, '--max-num-seqs', '16', '--max-model-len', '512'],
     });
   });
@@ -128,7 +128,7 @@ describe.skipIf(venv === null)('a sweep over a start parameter of a real vLLM', 
   it('starts and stops the engine for each value and sees what the value does', async () => {
     const port = await freePort();
     const { command, args, env } = vllmCommand(
-      { venv: venv ?? '', yields: true, args: ['--max-model-len', '512'] },
+      { venv: venv ?? '', oneThread: true, args: ['--max-model-len', '512'] },
       port,
     );
     // It gets a session of its own, and a shell that reads this line.

@@ -21,11 +21,8 @@ export interface EngineOptions {
   readonly venv: string;
   /** Added to the usual arguments. */
   readonly args?: readonly string[];
-  /**
-   * One thread, and only the processor time that nobody else wants. Its threads wait by spinning: without this a client on
-   * the same two cores sees tokens half a second late.
-   */
-  readonly yields?: boolean;
+  /** A core is left to the client that loads it. */
+  readonly oneThread?: boolean;
 }
 
 const OFFLINE = {
@@ -45,21 +42,22 @@ function answers(url: string): () => Promise<boolean> {
   };
 }
 
-// Linux shares the processor between sessions, whatever their processes' niceness; this is that of the session.
+// An engine's threads wait by spinning, and a client on the same two cores then sees tokens half a second late. Linux
+// shares the processor between sessions first, so that niceness alone would not help: this is also that of the session.
 const YIELDING = 'echo 19 > /proc/self/autogroup; exec nice "$@"';
 
-/** How vLLM is started on the CPU with random weights. */
-export function vllmCommand({ venv, args = [], yields = false }: EngineOptions, port: number) {
-  const vllm = join(venv, 'bin', 'vllm');
+/** How vLLM is started on the CPU with random weights: it takes the processor time that nobody else wants. */
+export function vllmCommand({ venv, args = [], oneThread = false }: EngineOptions, port: number) {
   const serve = [
-    ...['serve', tinyModel(venv), '--served-model-name', 'tiny', '--load-format', 'dummy'],
+    ...[join(venv, 'bin', 'vllm'), 'serve', tinyModel(venv), '--served-model-name', 'tiny', '--load-format', 'dummy'],
     ...['--dtype', 'float32', '--enforce-eager', '--host', '127.0.0.1', '--port', String(port)],
     ...args,
   ];
-  const env = { ...OFFLINE, VLLM_CPU_KVCACHE_SPACE: '1' };
-  return yields
-    ? { command: 'sh', args: ['-c', YIELDING, 'sh', vllm, ...serve], env: { ...env, VLLM_CPU_OMP_THREADS_BIND: '0' } }
-    : { command: vllm, args: serve, env };
+  return {
+    command: 'sh',
+    args: ['-c', YIELDING, 'sh', ...serve],
+    env: { ...OFFLINE, VLLM_CPU_KVCACHE_SPACE: '1', ...(oneThread ? { VLLM_CPU_OMP_THREADS_BIND: '0' } : {}) },
+  };
 }
 
 /** Ready within a minute on two free cores. */
