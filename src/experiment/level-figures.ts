@@ -45,5 +45,8 @@ export function medianFigures(runs: readonly LevelFigures[]): LevelFigures | nul
   };
 }
 
-export const throughputSpread = (runs: readonly LevelFigures[]): number | null =>
-  repeatSpread(runs.filter((run) => !run.clientLimited).map((run) => run.outputTokensPerSecond));
+export const throughputsOf = (runs: readonly LevelFigures[]): readonly number[] =>
+  runs.map((run) => run.outputTokensPerSecond);
+
+/** Of runs that the client did not limit. */
+export const throughputSpread = (runs: readonly LevelFigures[]): number | null => repeatSpread(throughputsOf(runs));

@@ -35,9 +35,15 @@ function checkNumbers(request: LoadRequest): void {
   }
 }
 
+const hasObjectives = ({ slo }: LoadRequest): boolean => Object.values(slo).some((bound) => bound !== null);
+
+/** Length of the window without its trimmed ends. */
+const figuresSeconds = ({ windowSeconds, trimSeconds }: LoadRequest): number => windowSeconds - 2 * trimSeconds;
+
 /** Requests that the figures will be about; for a closed loop when each just meets its objectives. */
-function expectedRequests({ arrival, windowSeconds, trimSeconds, maxOutputTokens, slo }: LoadRequest): number | null {
-  const figures = windowSeconds - 2 * trimSeconds;
+function expectedRequests(request: LoadRequest): number | null {
+  const { arrival, maxOutputTokens, slo } = request;
+  const figures = figuresSeconds(request);
   if (arrival.kind === 'open') return arrival.ratePerSecond * figures;
   const slowest =
     slo.e2eSeconds ??
@@ -51,10 +57,10 @@ function expectedRequests({ arrival, windowSeconds, trimSeconds, maxOutputTokens
  * @throws ProbeExporterError USAGE when there are objectives, and too few requests for them
  */
 export function checkSamples({ request, calibration }: PreparedLoad): void {
-  const { arrival, windowSeconds, trimSeconds, slo } = request;
+  const { arrival } = request;
   const alone = calibration?.aloneSeconds ?? 0;
-  if (arrival.kind === 'open' || alone <= 0 || Object.values(slo).every((bound) => bound === null)) return;
-  const most = (arrival.concurrency * (windowSeconds - 2 * trimSeconds)) / alone;
+  if (arrival.kind === 'open' || alone <= 0 || !hasObjectives(request)) return;
+  const most = (arrival.concurrency * figuresSeconds(request)) / alone;
   if (most >= SLO_SAMPLES) return;
   wrong(
     `the objectives cannot be measured: a lone request takes ${alone.toFixed(1)} s, so at most ${Math.floor(most)} fall into the window, ${SLO_SAMPLES} are needed; lengthen the window (-d), raise -c or lower --max-out`,
@@ -62,8 +68,8 @@ export function checkSamples({ request, calibration }: PreparedLoad): void {
 }
 
 function checkSlo(request: LoadRequest): string[] {
-  const { slo, arrival } = request;
-  if (slo.ttftSeconds === null && slo.tpotSeconds === null && slo.e2eSeconds === null) return [];
+  const { arrival } = request;
+  if (!hasObjectives(request)) return [];
   const expected = expectedRequests(request);
   if (expected === null) return [];
   const about = `about ${Math.floor(expected)} requests fall into the window`;

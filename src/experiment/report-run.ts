@@ -213,6 +213,10 @@ function clientBlock(summary: Summary): readonly Block[] {
 const slotLength = ({ timeline }: Summary): string =>
   asTime(Math.max(...timeline.map((slot) => slot.toSeconds - slot.fromSeconds)));
 
+/** Name and version, for a subtitle. */
+export const engineInWords = (metadata: RunMetadata | null): string =>
+  `${metadata?.engine?.name ?? 'unknown engine'} ${metadata?.engine?.version ?? ''}`.trim();
+
 /** How the run can be repeated. */
 export function setupFacts(metadata: RunMetadata): Block {
   const { plan, tool, host, engine, git, measuredPromptTokens: measured } = metadata;
@@ -258,7 +262,7 @@ export function runDocument(records: RunView): ReportDocument {
   const hasTimeline = summary.timeline.length > 0;
   return {
     title: `Load run: ${metadata.plan.model}, ${arrivalInWords(metadata.plan.arrival)}`,
-    subtitle: `${metadata.engine === null ? 'unknown engine' : `${metadata.engine.name} ${metadata.engine.version ?? ''}`.trim()}; ${metadata.origin}; figures over ${asTime(summary.window.lengthSeconds)}`,
+    subtitle: `${engineInWords(metadata)}; ${metadata.origin}; figures over ${asTime(summary.window.lengthSeconds)}`,
     blocks: [
       ...endNotice(metadata),
       ...(verdict === null ? [] : [verdict]),

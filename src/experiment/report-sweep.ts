@@ -16,7 +16,7 @@ import {
   table,
 } from './report-document.ts';
 import { asChange, asNumber, asPercent, asTime, DASH, plural } from './report-format.ts';
-import { setupFacts } from './report-run.ts';
+import { engineInWords, setupFacts } from './report-run.ts';
 import { median } from './statistics.ts';
 import type { Summary } from './summary-types.ts';
 import type { AnalysedLevel, AnalysedPrompt } from './sweep-analyse.ts';
@@ -215,7 +215,7 @@ export function sweepDocument(sweep: ReadSweep, notes: readonly ExperimentNote[]
       plan.axis.kind === 'concurrency'
         ? `Sweep over concurrency: ${example?.plan.model ?? plan.url}`
         : `Sweep over a start parameter: ${example?.plan.model ?? plan.url}`,
-    subtitle: `${`${example?.engine?.name ?? 'unknown engine'} ${example?.engine?.version ?? ''}`.trim()}; ${plural(complete, 'complete run')} in ${plural(plan.repeats, 'repeat')}; ${example?.origin ?? ''}`,
+    subtitle: `${engineInWords(example)}; ${plural(complete, 'complete run')} in ${plural(plan.repeats, 'repeat')}; ${example?.origin ?? ''}`,
     blocks: [
       ...(missing.length === 0 && complete > 0
         ? []

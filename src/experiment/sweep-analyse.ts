@@ -6,7 +6,7 @@ import {
   type WorkingPoints,
   workingPoints,
 } from './knee.ts';
-import { figuresOf, medianFigures, throughputSpread } from './level-figures.ts';
+import { figuresOf, medianFigures, throughputSpread, throughputsOf } from './level-figures.ts';
 import { type Difference, differenceOf } from './noise.ts';
 import type { Summary } from './summary-types.ts';
 import type { PromptSize, SweepPlan } from './sweep-types.ts';
@@ -55,7 +55,6 @@ function whyUnusable(level: MeasuredLevel): readonly string[] {
 
 function analyseLevels(levels: readonly MeasuredLevel[]): readonly AnalysedLevel[] {
   const analysed: AnalysedLevel[] = [];
-  const throughputs = (runs: readonly LevelFigures[]): number[] => runs.map((run) => run.outputTokensPerSecond);
   for (const level of levels) {
     const complete = level.runs.filter((run) => run.complete).map((run) => run.summary);
     const summaries = complete.filter((summary) => !summary.client.limited);
@@ -68,7 +67,7 @@ function analyseLevels(levels: readonly MeasuredLevel[]): readonly AnalysedLevel
       runs,
       figures: medianFigures(runs),
       spread: throughputSpread(runs),
-      gain: before === undefined ? null : differenceOf(throughputs(before.runs), throughputs(runs)),
+      gain: before === undefined ? null : differenceOf(throughputsOf(before.runs), throughputsOf(runs)),
       unusable: whyUnusable(level),
     });
   }
