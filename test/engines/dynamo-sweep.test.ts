@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +8,7 @@ import { forgetClient } from '../support/sweep-rig.ts';
 import { type RunningEngine, startDynamo } from './support/engines.ts';
 import { installed } from './support/installs.ts';
 import { fetchPage } from './support/metrics-page.ts';
-import { bundle } from './support/sidecar.ts';
+import { program } from './support/program.ts';
 
 const venv = installed('dynamo');
 if (venv === null) console.warn('SKIPPED: Dynamo is not installed; test/engines/install/dynamo.sh installs it');
@@ -65,19 +64,7 @@ function levelOf(seen: readonly Seen[], folder: string, level: number): Level {
   };
 }
 
-/** What the shipped program prints on its standard output. */
-function program(...args: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, [bundle, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: 170_000,
-    killSignal: 'SIGKILL',
-  });
-  let out = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  return new Promise((resolve) => child.once('close', () => resolve(out)));
-}
+const LIMIT = { limitSeconds: 170 };
 
 describe.skipIf(venv === null)("a sweep of Dynamo's simulated vLLM", () => {
   let engine: RunningEngine | null = null;
@@ -95,16 +82,16 @@ describe.skipIf(venv === null)("a sweep of Dynamo's simulated vLLM", () => {
     const target = ['--url', engine.url, '--metrics-url', engine.metricsUrl];
     const watching = watch(engine.metricsUrl);
     const seen: Seen[] = [];
-    const began = await program(
-      'sweep',
-      ...[...target, ...flags, ...lengths, '--seed', '1', '--yes', '--out', path],
+    const { output, errors } = await program(
+      ['sweep', ...target, ...flags, ...lengths, '--seed', '1', '--yes', '--out', path],
+      LIMIT,
     ).finally(async () => {
       seen.push(...(await watching.stop()));
     });
-    expect(began).toMatch(/records and report/);
+    expect(output, errors).toMatch(/records and report/);
     const cells = levels.map((level) => join(path, 'runs', 'tokens-64', `level-${level}`, 'repeat-1'));
     for (const cell of cells) forgetClient(cell);
-    await program('report', path);
+    await program(['report', path], LIMIT);
     const { prompts } = JSON.parse(readFileSync(join(path, 'summary.json'), 'utf8')) as {
       prompts: readonly AnalysedPrompt[];
     };
