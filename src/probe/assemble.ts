@@ -47,6 +47,7 @@ export function assemble(facts: ExchangeFacts, failure: Failure | null, frame: P
   const gapsSeconds = result?.gapsSeconds ?? [];
   const ttftSeconds = since(requestAt, result?.firstTokenAt);
   const complete = failure === null || (result?.terminal ?? false);
+  const disturbed = loopDelaySeconds > Math.max(frame.disturbedAfterSeconds, DISTURBED_SHARE * (ttftSeconds ?? 0));
   const failed = ending.kind === 'broken' ? ending.failure.certificateExpiresAt : null;
   const good: GoodProbe = {
     outcome: 'good',
@@ -80,8 +81,9 @@ export function assemble(facts: ExchangeFacts, failure: Failure | null, frame: P
     nonconformingEvents: result?.nonconformingEvents ?? 0,
     finishReason: result?.finishReason ?? null,
     terminal: result?.terminal ?? false,
-    buffered: result?.buffered ?? false,
-    disturbed: loopDelaySeconds > Math.max(frame.disturbedAfterSeconds, DISTURBED_SHARE * (ttftSeconds ?? 0)),
+    // What lay in our own socket until our loop ran again also comes in lumps: nobody else need have held it back.
+    buffered: !disturbed && (result?.buffered ?? false),
+    disturbed,
     eventLoopDelaySeconds: loopDelaySeconds,
     fallback: fellBack(facts.headers),
     compressed: facts.compressed,

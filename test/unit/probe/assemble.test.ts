@@ -110,6 +110,15 @@ describe('a disturbed sample', () => {
     const frame = { ...FRAME, loopDelaySeconds: seconds(delay), disturbedAfterSeconds: seconds(bound) };
     expect(assemble(exchange(), null, frame)).toMatchObject({ disturbed, eventLoopDelaySeconds: delay });
   });
+
+  test('is not called buffered, as we may have slept over its tokens ourselves; its TPOT is withheld all the same', () => {
+    const reading = chat.createReading({ eventBytes: 9999, streamBytes: 99_999, timelineEntries: 9 }, at(0));
+    reading.push(at(900), Buffer.from(token('A').repeat(16) + F('stop') + U(9, 16)));
+    const slept = { ...FRAME, loopDelaySeconds: seconds(0.7) };
+    const lump = exchange({ result: reading.result() });
+    expect(assemble(lump, null, FRAME)).toMatchObject({ buffered: true, disturbed: false, tpotSeconds: null });
+    expect(assemble(lump, null, slept)).toMatchObject({ buffered: false, disturbed: true, tpotSeconds: null });
+  });
 });
 
 describe('times on a clock that goes backwards', () => {
