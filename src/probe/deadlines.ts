@@ -37,83 +37,115 @@ const EARLY_SECONDS = 0.0001;
 // Timers of one instant fire up to two milliseconds apart: each is rounded for itself.
 const SAME_INSTANT_SECONDS = 0.002;
 
+type Stage = DeadlineReason | 'grace';
+
+interface Armed {
+  readonly timer: Timer;
+  readonly due: MonotonicInstant;
+}
+
+/** A class with one field a stage, as one is made for each request and asked at each of its tokens. */
+class Timers implements DeadlineTimers {
+  private readonly limits: Deadlines;
+  private readonly clock: Clock;
+  private readonly expired: (what: Stage) => void;
+  private readonly armed: Record<Stage, Armed | null> = {
+    connect_timeout: null,
+    headers_timeout: null,
+    ttft_timeout: null,
+    stalled: null,
+    total_timeout: null,
+    grace: null,
+  };
+  private lastTokenAt: MonotonicInstant | null = null;
+  private graced = false;
+
+  constructor(limits: Deadlines, clock: Clock, expired: (what: Stage) => void) {
+    this.limits = limits;
+    this.clock = clock;
+    this.expired = expired;
+  }
+
+  connecting(at: MonotonicInstant): void {
+    this.stop();
+    this.arm('connect_timeout', at, this.limits.connectSeconds);
+  }
+
+  requestStarted(at: MonotonicInstant): void {
+    this.stop();
+    // In this order: of two deadlines at the same instant the earlier stage is the reason.
+    this.arm('headers_timeout', at, this.limits.headersSeconds);
+    this.arm('ttft_timeout', at, this.limits.firstTokenSeconds);
+    this.arm('total_timeout', at, this.limits.totalSeconds);
+  }
+
+  headersReceived(): void {
+    this.cancel('headers_timeout');
+  }
+
+  tokensReceived(at: MonotonicInstant): void {
+    // What looked like the end was none.
+    if (this.graced) this.cancel('grace');
+    this.graced = false;
+    if (this.armed.ttft_timeout !== null) this.cancel('ttft_timeout');
+    this.lastTokenAt = at;
+    if (this.armed.stalled === null) this.arm('stalled', at, this.limits.betweenTokensSeconds);
+  }
+
+  grace(at: MonotonicInstant): void {
+    if (this.graced) return;
+    this.graced = true;
+    // The whole probe's deadline stays: a stream that ends with each of its chunks must not go on for ever.
+    for (const what of ['connect_timeout', 'headers_timeout', 'ttft_timeout', 'stalled'] as const) this.cancel(what);
+    this.arm('grace', at, GRACE_SECONDS);
+  }
+
+  stop(): void {
+    for (const what of DEADLINE_REASONS) this.cancel(what);
+    this.cancel('grace');
+  }
+
+  private cancel(what: Stage): void {
+    this.armed[what]?.timer.cancel();
+    this.armed[what] = null;
+  }
+
+  private arm(what: Stage, from: MonotonicInstant, limit: Seconds, lookedAgain = false): void {
+    const due = after(from, limit);
+    this.armed[what]?.timer.cancel();
+    const fire = (): void => {
+      const { lastTokenAt } = this;
+      const late = elapsed(due, this.clock.monotonic());
+      // Tokens do not re-arm the timer one by one; it finds out here that they came.
+      if (what === 'stalled' && lastTokenAt !== null && lastTokenAt > from) this.arm(what, lastTokenAt, limit);
+      else if (late < -EARLY_SECONDS) this.arm(what, from, limit, lookedAgain);
+      else if (late > LATE_SECONDS && !lookedAgain) this.arm(what, from, limit, true);
+      else {
+        const reason = this.firstOf(what, due);
+        this.stop();
+        this.expired(reason);
+      }
+    };
+    const timer = this.clock.setTimer(seconds(Math.max(0, elapsed(this.clock.monotonic(), due))), fire);
+    this.armed[what] = { timer, due };
+  }
+
+  /** Of several deadlines that pass at the instant of `what`, the earliest stage: none of the later ones began. */
+  private firstOf(what: Stage, due: MonotonicInstant): Stage {
+    if (what === 'grace') return what;
+    const first = DEADLINE_REASONS.find((reason) => {
+      const other = this.armed[reason];
+      return other !== null && reason !== 'stalled' && elapsed(due, other.due) <= SAME_INSTANT_SECONDS;
+    });
+    return first ?? what;
+  }
+}
+
 /**
  * @param expired called at most once: with the reason of the deadline, or `grace` when the time to read on is over
  */
-export function createDeadlines(
+export const createDeadlines = (
   limits: Deadlines,
   clock: Clock,
   expired: (what: DeadlineReason | 'grace') => void,
-): DeadlineTimers {
-  const timers = new Map<DeadlineReason | 'grace', { readonly timer: Timer; readonly due: MonotonicInstant }>();
-  let lastTokenAt: MonotonicInstant | null = null;
-  let graced = false;
-
-  const cancel = (what: DeadlineReason | 'grace'): void => {
-    timers.get(what)?.timer.cancel();
-    timers.delete(what);
-  };
-  const stop = (): void => {
-    for (const what of [...timers.keys()]) cancel(what);
-  };
-  /** Of several deadlines that pass at the instant of `what`, the earliest stage: none of the later ones began. */
-  const firstOf = (what: DeadlineReason | 'grace', due: MonotonicInstant): DeadlineReason | 'grace' => {
-    const passed = ({ due: other }: { readonly due: MonotonicInstant }): boolean =>
-      elapsed(due, other) <= SAME_INSTANT_SECONDS;
-    const first = DEADLINE_REASONS.find((reason) => {
-      const timer = timers.get(reason);
-      return timer !== undefined && reason !== 'stalled' && passed(timer);
-    });
-    return what === 'grace' ? what : (first ?? what);
-  };
-  const arm = (what: DeadlineReason | 'grace', from: MonotonicInstant, limit: Seconds, lookedAgain = false): void => {
-    const due = after(from, limit);
-    timers.get(what)?.timer.cancel();
-    const fire = (): void => {
-      const now = clock.monotonic();
-      const late = elapsed(due, now);
-      // Tokens do not re-arm the timer one by one; it finds out here that they came.
-      if (what === 'stalled' && lastTokenAt !== null && lastTokenAt > from) arm(what, lastTokenAt, limit);
-      else if (late < -EARLY_SECONDS) arm(what, from, limit, lookedAgain);
-      else if (late > LATE_SECONDS && !lookedAgain) arm(what, from, limit, true);
-      else {
-        const reason = firstOf(what, due);
-        stop();
-        expired(reason);
-      }
-    };
-    const timer = clock.setTimer(seconds(Math.max(0, elapsed(clock.monotonic(), due))), fire);
-    timers.set(what, { timer, due });
-  };
-
-  return {
-    connecting(at) {
-      stop();
-      arm('connect_timeout', at, limits.connectSeconds);
-    },
-    requestStarted(at) {
-      stop();
-      // In this order: of two deadlines at the same instant the earlier stage is the reason.
-      arm('headers_timeout', at, limits.headersSeconds);
-      arm('ttft_timeout', at, limits.firstTokenSeconds);
-      arm('total_timeout', at, limits.totalSeconds);
-    },
-    headersReceived: () => cancel('headers_timeout'),
-    tokensReceived(at) {
-      // What looked like the end was none.
-      if (graced) cancel('grace');
-      graced = false;
-      cancel('ttft_timeout');
-      lastTokenAt = at;
-      if (!timers.has('stalled')) arm('stalled', at, limits.betweenTokensSeconds);
-    },
-    grace(at) {
-      if (graced) return;
-      graced = true;
-      // The whole probe's deadline stays: a stream that ends with each of its chunks must not go on for ever.
-      for (const what of ['connect_timeout', 'headers_timeout', 'ttft_timeout', 'stalled'] as const) cancel(what);
-      arm('grace', at, GRACE_SECONDS);
-    },
-    stop,
-  };
-}
+): DeadlineTimers => new Timers(limits, clock, expired);
