@@ -157,6 +157,9 @@ ${table(
   peers.map((row) => peerCells(row, oursAt(row.note))),
 )}
 
+What the load generator costs, and how true it and others are, on the same work and on vLLM, with the aims that it meets
+and those that it does not: [benchmarks-peers.md](benchmarks-peers.md).
+
 ## Footprint of the shipped bundle
 
 With the image's options of Node. One target, a poll of a full vLLM page every second, the two default profiles every 10 s when probing, a scrape every

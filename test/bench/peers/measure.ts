@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { startServer } from '../child.ts';
 import type { ServerStamps } from '../stamps.ts';
 import type { Distribution } from '../statistics.ts';
-import { type Peer, type PeerLoad, type Reported, temporary } from './clients.ts';
+import { type Outcome, type Peer, type PeerLoad, type Reported, temporary } from './clients.ts';
 import { eventsOf, type Truth, truthOf, ttftErrors } from './truth.ts';
 
 /** One run of one client against a server of its own. */
@@ -74,27 +74,30 @@ async function stampsOf(url: string): Promise<ServerStamps> {
   return (await (await fetch(`${url}/stamps`)).json()) as ServerStamps;
 }
 
+interface ClientRun extends Usage {
+  readonly outcome: Outcome;
+}
+
+/** Runs a client to its end. `folder` is its own. */
+export async function runPeer(peer: Peer, load: PeerLoad, folder: string): Promise<ClientRun> {
+  const results = join(folder, 'results');
+  mkdirSync(results);
+  const longestMs = load.seconds * 1000 + GRACE_MS;
+  const { out, ...usage } = await used(peer.command(load, results), peer.environment, folder, longestMs);
+  try {
+    return { ...usage, outcome: peer.read(results, out) };
+  } catch (error) {
+    const said = readFileSync(join(folder, 'stderr.log'), 'utf8').slice(-1500);
+    throw new Error(`${peer.name} left nothing to read (exit code ${usage.code}): ${said}`, { cause: error });
+  }
+}
+
 export function measurePeer(peer: Peer, load: Omit<PeerLoad, 'url'>): Promise<PeerRun> {
   return temporary(async (folder) => {
     const server = await startServer(FIRST_TOKEN_MS, GAP_MS);
     try {
-      const results = join(folder, 'results');
-      mkdirSync(results);
-      const command = peer.command({ ...load, url: server.url }, results);
-      const { out, code, cpuSeconds, wallSeconds } = await used(
-        command,
-        peer.environment,
-        folder,
-        load.seconds * 1000 + GRACE_MS,
-      );
+      const { outcome, cpuSeconds, wallSeconds } = await runPeer(peer, { ...load, url: server.url }, folder);
       const stamps = await stampsOf(server.url);
-      let outcome: ReturnType<Peer['read']>;
-      try {
-        outcome = peer.read(results, out);
-      } catch (error) {
-        const said = readFileSync(join(folder, 'stderr.log'), 'utf8').slice(-1500);
-        throw new Error(`${peer.name} left nothing to read (exit code ${code}): ${said}`, { cause: error });
-      }
       const pairs = outcome.pairs(stamps);
       return {
         streams: load.streams,

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import type { PeerRun } from './measure.ts';
+import type { Load, VllmRun } from './vllm.ts';
 
 /** Everything that was measured of one client. */
 export interface PeerResult {
@@ -15,6 +16,8 @@ export interface PeerResult {
 
 export interface PeerResults {
   readonly peers: readonly PeerResult[];
+  readonly vllm: readonly VllmRun[];
+  readonly vllmLoad: Load;
   readonly missing: readonly string[];
   readonly limitMs: number;
   readonly command: string;
@@ -82,6 +85,27 @@ function truthRow({ name, long }: PeerResult): string[] {
   ];
 }
 
+/** What one worker is to be, in events a CPU-second, as multiples of others. */
+const AIMS = [
+  { name: 'plain aiohttp', times: 2 },
+  { name: 'loadgen.py', times: 20 },
+  { name: 'plain httpx', times: 20 },
+] as const;
+const OURS = 'inference-probe load';
+
+function aimRows(peers: readonly PeerResult[]): string[][] {
+  const rate = (wanted: string): number | null => {
+    const result = peers.find(({ name }) => name === wanted);
+    return result === undefined ? null : eventsPerCpuSecond(result);
+  };
+  const own = rate(OURS);
+  return AIMS.flatMap(({ name, times }) => {
+    const other = rate(name);
+    if (own === null || other === null) return [];
+    return [[name, `${times} times`, `${(own / other).toFixed(1)} times`, own / other >= times ? 'yes' : 'no']];
+  });
+}
+
 function rampTable(results: PeerResults): string {
   const streams = [...new Set(results.peers.flatMap(({ ramp }) => ramp.map((run) => run.streams)))].sort(
     (a, b) => a - b,
@@ -94,6 +118,36 @@ function rampTable(results: PeerResults): string {
       ...streams.map((number) => ms(result.ramp.find((run) => run.streams === number)?.ttftErrorMs.p99 ?? null)),
     ]),
   );
+}
+
+function vllmRow({ name, client, engine }: VllmRun): string[] {
+  const tpot = client.tpotMs === null || engine.tpotMs === null ? null : client.tpotMs / engine.tpotMs;
+  return [
+    name,
+    `${count(client.requests)} / ${count(engine.requests)}`,
+    `${client.outputTokens.toFixed(2)} / ${engine.outputTokens.toFixed(2)}`,
+    `${ms(client.ttftMs)} / ${ms(engine.ttftMs)}`,
+    ms(client.ttftMs - engine.ttftMs),
+    `${ms(client.tpotMs)} / ${ms(engine.tpotMs)}`,
+    tpot === null ? '–' : tpot.toFixed(3),
+  ];
+}
+
+function vllmSection({ vllm, vllmLoad: { streams, seconds, tokens } }: PeerResults): string {
+  if (vllm.length === 0) return '';
+  return `## On a real vLLM
+
+${streams} streams for ${seconds} s of ${tokens} tokens each, against one vLLM on the processor with a tiny model of random weights. What
+the client says of the requests that it counts / what the engine's own counters and histograms say of all that the client
+sent, warm-up and calibration included. Means over requests, milliseconds. A client's TTFT holds the way through HTTP
+and the engine's front end, so it lies above the engine's. Where a client leaves its first requests out, its figures
+describe a slightly different load.
+
+${table(
+  ['client', 'requests', 'output tokens a request', 'TTFT', 'above the engine', 'TPOT', 'of the engine'],
+  vllm.map(vllmRow),
+)}
+`;
 }
 
 function machine(command: string): string {
@@ -131,6 +185,10 @@ ${table(
   peers.map((result) => costRow(result, baseline)),
 )}
 
+One worker of \`${OURS}\` by what is aimed for:
+
+${table(['beside', 'at least', 'measured', 'met'], aimRows(peers))}
+
 ## What each says of the same truth
 
 ${first?.long.streams} streams for ${first?.long.seconds} s. What the client reports / what the server stamped for the requests that the client counts:
@@ -152,6 +210,7 @@ largest one.
 
 ${rampTable(results)}
 
+${vllmSection(results)}
 ## Limits
 
 - The server is one process of Node on the same machine: with many streams it is late itself, and its cores are missing

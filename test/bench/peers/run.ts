@@ -2,13 +2,19 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { aiperf, guidellm, installed, loadgen, ours, type Peer, plainPython, temporary } from './clients.ts';
+import { installed as engineInstalled } from '../../engines/support/installs.ts';
+import { aiperf } from './client-aiperf.ts';
+import { guidellm } from './client-guidellm.ts';
+import { ours } from './client-ours.ts';
+import { loadgen, plainPython } from './client-python.ts';
+import { installed, type Peer, temporary } from './clients.ts';
 import { measurePeer, type PeerRun } from './measure.ts';
 import { type PeerResult, renderPeers } from './report.ts';
+import { measureOnVllm, type VllmRun } from './vllm.ts';
 
 /**
- * `npm run bench:peers`: our load generator beside others, and writes docs/benchmarks-peers.md. About half an hour on an
- * idle machine. `-- --quick` measures all briefly and prints the report; `--only a,b` takes those whose names begin so;
+ * `npm run bench:peers`: our load generator beside others, and writes docs/benchmarks-peers.md. About three quarters of an
+ * hour on an idle machine. `-- --quick` measures all briefly and prints the report; `--only a,b` takes those whose names begin so;
  * `--loadgen FILE` (or PEERS_LOADGEN) gives the load generator of one file, which is not part of this repository.
  */
 const { values } = parseArgs({
@@ -23,6 +29,7 @@ const TOKENS = 48;
 const LIMIT_MS = 1;
 const streams = 32;
 const [shortSeconds, longSeconds, rampSeconds] = values.quick ? [5, 10, 5] : [10, 40, 12];
+const vllmLoad = { streams: 4, seconds: values.quick ? 10 : 40, tokens: TOKENS };
 const mostStreams = values.quick ? 8 : 512;
 const missing: string[] = [];
 const say = (what: string): void => console.error(`bench: ${what}`);
@@ -83,17 +90,41 @@ async function measureAll(peer: Peer): Promise<PeerResult> {
   return { name: peer.name, note: peer.note, short, long, ramp: await ramp(peer) };
 }
 
+/** The figures of one run; null, said loudly and in the report, when it failed. */
+async function tried<T>(what: string, work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    console.error(`FAILED: ${error instanceof Error ? error.message : String(error)}`);
+    missing.push(`${what} (the run failed)`);
+    return null;
+  }
+}
+
+async function onVllm(found: readonly Peer[]): Promise<readonly VllmRun[]> {
+  const venv = engineInstalled('vllm');
+  if (venv !== null) return (await tried('vLLM', () => measureOnVllm(venv, found, vllmLoad, { say, tried }))) ?? [];
+  console.error('SKIPPED: vLLM is not installed; test/engines/install/vllm.sh installs it');
+  missing.push('anything on vLLM (it was not installed)');
+  return [];
+}
+
 await temporary(async (folder) => {
   const results: PeerResult[] = [];
-  for (const peer of peers(folder)) {
-    try {
-      results.push(await measureAll(peer));
-    } catch (error) {
-      console.error(`FAILED: ${error instanceof Error ? error.message : String(error)}`);
-      missing.push(`${peer.name} (its run failed)`);
-    }
+  const found = peers(folder);
+  for (const peer of found) {
+    const result = await tried(peer.name, () => measureAll(peer));
+    if (result !== null) results.push(result);
   }
-  const report = renderPeers({ peers: results, missing, limitMs: LIMIT_MS, command: 'npm run bench:peers' });
+  const vllm = await onVllm(found);
+  const report = renderPeers({
+    peers: results,
+    vllm,
+    vllmLoad,
+    missing,
+    limitMs: LIMIT_MS,
+    command: 'npm run bench:peers',
+  });
   if (values.quick || values.only !== undefined) console.log(report);
   else writeFileSync(REPORT, report);
   if (results.length === 0) process.exitCode = 1;

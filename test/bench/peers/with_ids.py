@@ -24,7 +24,9 @@ async def with_id(client, url, *rest, **named):
     request_id = f"peer-{next(ids)}"
     result = await original(client, f"{url}?id={request_id}", *rest, **named)
     if result.ok:
-        results.append({"id": request_id, "ttftSeconds": result.ttft, "outputTokens": result.out_tokens})
+        tpot = result.tpot if result.out_tokens > 1 else None
+        timed = {"ttftSeconds": result.ttft, "tpotSeconds": tpot, "outputTokens": result.out_tokens}
+        results.append({"id": request_id, **timed})
     return result
 
 

@@ -33,6 +33,7 @@ class Reading:
 
     def __init__(self, request_id: str) -> None:
         self.id = request_id
+        self.sent = time.monotonic_ns()
         self.arrivals: list[int] = []
         self.tokens = None
         self.done = False
@@ -88,7 +89,9 @@ async def closed_loop(arguments: Arguments, ask) -> None:
                 "cpuSeconds": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
                 "wallSeconds": wall,
                 "failed": failed,
-                "streams": [{"id": r.id, "arrivals": [str(at) for at in r.arrivals]} for r in readings],
+                "streams": [
+                    {"id": r.id, "sent": str(r.sent), "arrivals": [str(at) for at in r.arrivals]} for r in readings
+                ],
             }
         )
     )
