@@ -53,55 +53,69 @@ function createTextBody(kind: 'answer' | 'error'): Body {
   };
 }
 
-const createStreamBody = (reading: StreamReading): Body => ({
-  kind: 'stream',
-  push: (at, bytes) => reading.push(at, bytes),
-  end: (at) => reading.end(at),
-  result: () => reading.result(),
-  text: () => '',
-});
-
 /**
  * The body of a 2xx response. It is held back until its first bytes tell what it is, which for a stream is its first
- * event at the latest; then it is read with the stamps that its bytes had.
+ * event at the latest; then it is read with the stamps that its bytes had. A class, as each event passes through it.
  */
-export function createBody(declared: BodyKind, sniff: Sniffer, openStream: () => StreamReading): Body {
-  if (declared === 'error') return createTextBody('error');
-  const held: { at: MonotonicInstant; bytes: Uint8Array }[] = [];
-  let head = '';
-  let body: Body | null = null;
+class SniffedBody implements Body {
+  private readonly declared: BodyKind;
+  private readonly sniff: Sniffer;
+  private readonly openStream: () => StreamReading;
+  private readonly held: { readonly at: MonotonicInstant; readonly bytes: Uint8Array }[] = [];
+  private head = '';
+  /** One of the two, once it is known which. */
+  private stream: StreamReading | null = null;
+  private whole: Body | null = null;
 
-  const decide = (kind: BodyKind): ReadingProgress => {
-    body = kind === 'stream' ? createStreamBody(openStream()) : createTextBody(kind);
+  constructor(declared: BodyKind, sniff: Sniffer, openStream: () => StreamReading) {
+    this.declared = declared;
+    this.sniff = sniff;
+    this.openStream = openStream;
+  }
+
+  get kind(): BodyKind {
+    return this.stream !== null ? 'stream' : (this.whole?.kind ?? this.declared);
+  }
+
+  push(at: MonotonicInstant, bytes: Uint8Array): ReadingProgress {
+    const reader = this.stream ?? this.whole;
+    return reader === null ? this.hold(at, bytes) : reader.push(at, bytes);
+  }
+
+  end(at: MonotonicInstant): ReadingProgress {
+    const before = this.stream === null && this.whole === null ? this.decide(this.declared) : WAITING;
+    const last = (this.stream ?? this.whole)?.end(at) ?? WAITING;
+    return { ...last, tokenChunks: before.tokenChunks + last.tokenChunks };
+  }
+
+  result(): ReadingResult | null {
+    if (this.stream !== null) return this.stream.result();
+    return this.whole === null && this.declared === 'stream' ? this.openStream().result() : null;
+  }
+
+  text(): string {
+    return this.whole?.text() ?? '';
+  }
+
+  private hold(at: MonotonicInstant, bytes: Uint8Array): ReadingProgress {
+    const copy = Buffer.from(bytes);
+    this.held.push({ at, bytes: copy });
+    this.head += copy.toString('latin1');
+    const kind = sniffed(this.sniff, this.head);
+    return kind === 'undecided' ? WAITING : this.decide(kind ?? this.declared);
+  }
+
+  private decide(kind: BodyKind): ReadingProgress {
+    if (kind === 'stream') this.stream = this.openStream();
+    else this.whole = createTextBody(kind);
     let all = WAITING;
-    for (const { at, bytes } of held.splice(0)) {
-      const now = body.push(at, bytes);
+    for (const { at, bytes } of this.held.splice(0)) {
+      const now = this.push(at, bytes);
       all = { ...now, tokenChunks: all.tokenChunks + now.tokenChunks };
     }
     return all;
-  };
-
-  return {
-    get kind() {
-      return body?.kind ?? declared;
-    },
-    push(at, bytes) {
-      if (body !== null) return body.push(at, bytes);
-      const copy = Buffer.from(bytes);
-      held.push({ at, bytes: copy });
-      head += copy.toString('latin1');
-      const kind = sniffed(sniff, head);
-      return kind === 'undecided' ? WAITING : decide(kind ?? declared);
-    },
-    end(at) {
-      const progress = body === null ? decide(declared) : WAITING;
-      const last = body?.end(at) ?? WAITING;
-      return { ...last, tokenChunks: progress.tokenChunks + last.tokenChunks };
-    },
-    result() {
-      if (body !== null) return body.result();
-      return declared === 'stream' ? openStream().result() : null;
-    },
-    text: () => body?.text() ?? '',
-  };
+  }
 }
+
+export const createBody = (declared: BodyKind, sniff: Sniffer, openStream: () => StreamReading): Body =>
+  declared === 'error' ? createTextBody('error') : new SniffedBody(declared, sniff, openStream);

@@ -2,14 +2,21 @@ import type { Clock } from '../clock.ts';
 import type { MonotonicInstant } from '../units.ts';
 import type { ApiDialect } from './apis/api.ts';
 import { type Body, type BodyKind, bodyKind, createBody, mediaType } from './body.ts';
-import { createDeadlines, type DeadlineReason } from './deadlines.ts';
+import { createDeadlines, type DeadlineReason, type DeadlineTimers } from './deadlines.ts';
 import { type BodyDecoder, createDecoder, isCompressed } from './decode.ts';
 import type { Deadlines } from './profile.ts';
 import type { ReadingProgress, ReadingResult } from './reading.ts';
 import { sniffEvents, sniffLines } from './sniff.ts';
 import type { StopSignal } from './stop.ts';
 import type { ConnectStep } from './transport-address.ts';
-import type { Call, ConnectionFacts, Transport, TransportFailure, TransportRequest } from './transport-types.ts';
+import type {
+  Call,
+  ConnectionFacts,
+  ExchangeSink,
+  Transport,
+  TransportFailure,
+  TransportRequest,
+} from './transport-types.ts';
 
 /** How an exchange ended. */
 export type Ending =
@@ -59,7 +66,7 @@ const READING_LIMITS = { eventBytes: 1024 * 1024, streamBytes: 16 * 1024 * 1024,
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** What is noted while the exchange goes on. */
-type Notes = Mutable<Omit<ExchangeFacts, 'ending' | 'endedAt' | 'kind' | 'result' | 'text'>> & { body: Body | null };
+type Notes = Mutable<Omit<ExchangeFacts, 'ending' | 'endedAt' | 'kind' | 'result' | 'text'>>;
 
 const nothingYet = (): Notes => ({
   setUp: { step: null, addresses: [] },
@@ -70,7 +77,6 @@ const nothingYet = (): Notes => ({
   status: null,
   headers: {},
   compressed: false,
-  body: null,
 });
 
 function openBody(plan: ExchangePlan, status: number, headers: Notes['headers'], requestAt: Notes['requestAt']): Body {
@@ -81,111 +87,159 @@ function openBody(plan: ExchangePlan, status: number, headers: Notes['headers'],
 }
 
 /** The facts of a probe that never came to an exchange. */
-export function noExchange(endedAt: MonotonicInstant): ExchangeFacts {
-  const { body: _, ...nothing } = nothingYet();
-  return { ...nothing, kind: null, result: null, text: '', ending: { kind: 'unsent' }, endedAt };
+export const noExchange = (endedAt: MonotonicInstant): ExchangeFacts => ({
+  ...nothingYet(),
+  kind: null,
+  result: null,
+  text: '',
+  ending: { kind: 'unsent' },
+  endedAt,
+});
+
+/** A class, as each event of an answer passes through it: all that it needs then is in one place. */
+class Exchange implements ExchangeSink {
+  private readonly plan: ExchangePlan;
+  private readonly clock: Clock;
+  private readonly signal: StopSignal | undefined;
+  private readonly resolve: (facts: ExchangeFacts) => void;
+  private readonly deadlines: DeadlineTimers;
+  private readonly onAbort = (): void => this.settle({ kind: 'aborted' });
+  private notes = nothingYet();
+  private body: Body | null = null;
+  /** Null for a body that is not compressed. */
+  private decoder: BodyDecoder | null = null;
+  private call: Call | null = null;
+  private broken: TransportFailure | null = null;
+  private settled = false;
+
+  constructor(plan: ExchangePlan, clock: Clock, signal: StopSignal | undefined, resolve: Exchange['resolve']) {
+    this.plan = plan;
+    this.clock = clock;
+    this.signal = signal;
+    this.resolve = resolve;
+    this.deadlines = createDeadlines(plan.deadlines, clock, (what) =>
+      this.settle(what === 'grace' ? { kind: 'graced' } : { kind: 'deadline', reason: what }),
+    );
+  }
+
+  start(transport: Transport): void {
+    if (this.signal?.aborted) {
+      this.onAbort();
+      return;
+    }
+    this.signal?.addEventListener('abort', this.onAbort, { once: true });
+    this.call = transport.send(this.plan.request, this);
+    if (this.settled) this.call.abort();
+  }
+
+  connecting(at: MonotonicInstant): void {
+    this.notes = nothingYet();
+    this.deadlines.connecting(at);
+  }
+
+  reached(step: ConnectStep, address: string | null): void {
+    const { addresses } = this.notes.setUp;
+    this.notes.setUp = { step, addresses: address === null ? addresses : [...addresses, address] };
+  }
+
+  requestStarted(at: MonotonicInstant, connection: ConnectionFacts): void {
+    this.notes.requestAt = at;
+    this.notes.connection = connection;
+    this.deadlines.requestStarted(at);
+  }
+
+  requestWritten(at: MonotonicInstant): void {
+    this.notes.writtenAt = at;
+  }
+
+  headers(at: MonotonicInstant, status: number, headers: Notes['headers']): void {
+    const { notes, deadlines } = this;
+    const body = openBody(this.plan, status, headers, notes.requestAt);
+    notes.headersAt = at;
+    notes.status = status;
+    notes.headers = headers;
+    notes.compressed = isCompressed(headers['content-encoding']);
+    this.body = body;
+    deadlines.headersReceived();
+    if (body.kind === 'error') deadlines.grace(at);
+    if (notes.compressed) this.decode(at, headers['content-encoding']);
+  }
+
+  data(at: MonotonicInstant, bytes: Uint8Array): void {
+    if (this.decoder === null) this.read(at, bytes);
+    else this.decoder.push(at, bytes);
+  }
+
+  ended(at: MonotonicInstant): void {
+    if (this.decoder === null) this.over(at);
+    else this.decoder.end(at);
+  }
+
+  failed(at: MonotonicInstant, failure: TransportFailure): void {
+    this.broken = failure;
+    // Bytes may still be with the decoder, the terminal marker among them.
+    this.ended(at);
+  }
+
+  private decode(at: MonotonicInstant, encoding = ''): void {
+    this.decoder = createDecoder(encoding, {
+      data: (stamp, bytes) => this.read(stamp, bytes),
+      ended: (stamp) => this.over(stamp),
+      broken: (stamp) => this.settle({ kind: 'encoding', encoding }, stamp),
+    });
+    if (this.decoder === null) this.settle({ kind: 'encoding', encoding }, at);
+  }
+
+  private read(at: MonotonicInstant, bytes: Uint8Array): void {
+    if (!this.settled && this.body !== null) this.follow(at, this.body.push(at, bytes));
+  }
+
+  /** Nothing more comes, and nothing is with the decoder. */
+  private over(at: MonotonicInstant): void {
+    const { body, broken } = this;
+    // What was cut off has no end that would complete its last event.
+    if (broken === null && body !== null) this.follow(at, body.end(at));
+    this.settle(broken === null ? { kind: 'ended' } : { kind: 'broken', failure: broken }, at);
+  }
+
+  private follow(at: MonotonicInstant, progress: ReadingProgress): void {
+    if (progress.tokenChunks > 0) this.deadlines.tokensReceived(at);
+    if (progress.terminal) this.deadlines.grace(at);
+    if (progress.failed) this.settle({ kind: 'stopped' }, at);
+  }
+
+  private settle(ending: Ending, endedAt = this.clock.monotonic()): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.deadlines.stop();
+    this.signal?.removeEventListener('abort', this.onAbort);
+    this.decoder?.destroy();
+    this.call?.abort();
+    const { notes, body } = this;
+    this.resolve({
+      setUp: notes.setUp,
+      connection: notes.connection,
+      requestAt: notes.requestAt,
+      writtenAt: notes.writtenAt,
+      headersAt: notes.headersAt,
+      status: notes.status,
+      headers: notes.headers,
+      compressed: notes.compressed,
+      kind: body?.kind ?? null,
+      result: body?.result() ?? null,
+      text: body?.text() ?? '',
+      ending,
+      endedAt,
+    });
+  }
 }
 
 /**
  * Sends one request and follows its answer until the verdict can be given: the end of the body, a deadline, a broken
  * connection, or `signal`. Always resolves; then its timers, listeners and, unless it is kept alive, its socket are gone.
  */
-export function runExchange(
+export const runExchange = (
   plan: ExchangePlan,
   { transport, clock }: { readonly transport: Transport; readonly clock: Clock },
   signal?: StopSignal,
-): Promise<ExchangeFacts> {
-  return new Promise((resolve) => {
-    const notes = nothingYet();
-    let decoder: BodyDecoder | null = null;
-    let call: Call | null = null;
-    let broken: TransportFailure | null = null;
-    let settled = false;
-
-    const settle = (ending: Ending, endedAt = clock.monotonic()): void => {
-      if (settled) return;
-      settled = true;
-      deadlines.stop();
-      signal?.removeEventListener('abort', onAbort);
-      decoder?.destroy();
-      call?.abort();
-      const { body } = notes;
-      resolve({
-        setUp: notes.setUp,
-        connection: notes.connection,
-        requestAt: notes.requestAt,
-        writtenAt: notes.writtenAt,
-        headersAt: notes.headersAt,
-        status: notes.status,
-        headers: notes.headers,
-        compressed: notes.compressed,
-        kind: body?.kind ?? null,
-        result: body?.result() ?? null,
-        text: body?.text() ?? '',
-        ending,
-        endedAt,
-      });
-    };
-    const onAbort = (): void => settle({ kind: 'aborted' });
-    const deadlines = createDeadlines(plan.deadlines, clock, (what) =>
-      settle(what === 'grace' ? { kind: 'graced' } : { kind: 'deadline', reason: what }),
-    );
-    const follow = (at: MonotonicInstant, progress: ReadingProgress): void => {
-      if (progress.tokenChunks > 0) deadlines.tokensReceived(at);
-      if (progress.terminal) deadlines.grace(at);
-      if (progress.failed) settle({ kind: 'stopped' }, at);
-    };
-    if (signal?.aborted) return onAbort();
-    signal?.addEventListener('abort', onAbort, { once: true });
-    call = transport.send(plan.request, {
-      connecting(at) {
-        Object.assign(notes, nothingYet());
-        deadlines.connecting(at);
-      },
-      reached(step, address) {
-        const { addresses } = notes.setUp;
-        notes.setUp = { step, addresses: address === null ? addresses : [...addresses, address] };
-      },
-      requestStarted(at, connection) {
-        notes.requestAt = at;
-        notes.connection = connection;
-        deadlines.requestStarted(at);
-      },
-      requestWritten(at) {
-        notes.writtenAt = at;
-      },
-      headers(at, status, headers) {
-        const encoding = headers['content-encoding'];
-        const body = openBody(plan, status, headers, notes.requestAt);
-        decoder = createDecoder(encoding, {
-          data: (stamp, bytes) => {
-            if (!settled) follow(stamp, body.push(stamp, bytes));
-          },
-          ended: (stamp) => {
-            // What was cut off has no end that would complete its last event.
-            if (broken === null) follow(stamp, body.end(stamp));
-            settle(broken === null ? { kind: 'ended' } : { kind: 'broken', failure: broken }, stamp);
-          },
-          broken: (stamp) => settle({ kind: 'encoding', encoding: encoding ?? '' }, stamp),
-        });
-        notes.headersAt = at;
-        notes.status = status;
-        notes.headers = headers;
-        notes.body = body;
-        notes.compressed = isCompressed(encoding);
-        deadlines.headersReceived();
-        if (body.kind === 'error') deadlines.grace(at);
-        if (decoder === null) settle({ kind: 'encoding', encoding: encoding ?? '' }, at);
-      },
-      data: (at, bytes) => decoder?.push(at, bytes),
-      ended: (at) => decoder?.end(at),
-      failed(at, failure) {
-        broken = failure;
-        // Bytes may still be with the decoder, the terminal marker among them.
-        if (decoder === null) settle({ kind: 'broken', failure }, at);
-        else decoder.end(at);
-      },
-    });
-    if (settled) call.abort();
-  });
-}
+): Promise<ExchangeFacts> => new Promise((resolve) => new Exchange(plan, clock, signal, resolve).start(transport));

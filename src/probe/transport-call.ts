@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts';
+import type { MonotonicInstant } from '../units.ts';
 import { ConnectError } from './transport-address.ts';
 import type { Opened } from './transport-connect.ts';
 import { type Connection, createConnection } from './transport-connection.ts';
-import { createHandler } from './transport-handler.ts';
+import { createHandler, type HandlerHooks } from './transport-handler.ts';
 import type { IdleConnections } from './transport-idle.ts';
 import { CertificateRefused } from './transport-tls.ts';
 import type { Call, ConnectionFacts, ExchangeSink, TransportFailure, TransportRequest } from './transport-types.ts';
@@ -25,89 +26,106 @@ const NOTHING_YET: Omit<TransportFailure, 'step' | 'error'> = {
   certificateExpiresAt: null,
 };
 
-/** One request: on a kept-alive connection if there is one, else on a new one; repeated only when that was stale. */
-export function startCall(request: TransportRequest, sink: ExchangeSink, dependencies: CallDependencies): Call {
-  const { clock, idle } = dependencies;
+/** A class, as each event of an answer asks it whether it is still wanted. */
+class RunningCall implements Call, HandlerHooks {
+  private readonly request: TransportRequest;
+  private readonly sink: ExchangeSink;
+  private readonly dependencies: CallDependencies;
   // Made for a new connection only: a controller costs more than the rest of this together.
-  let setUp: AbortController | null = null;
-  let connection: Connection | null = null;
-  let over = false;
+  private setUp: AbortController | null = null;
+  private connection: Connection | null = null;
+  private over = false;
 
-  const finish = (tell: () => void): void => {
-    if (over) return;
-    over = true;
-    dependencies.over(call);
-    tell();
-  };
-  const call: Call = {
-    abort: () =>
-      finish(() => {
-        setUp?.abort();
-        connection?.destroy();
-      }),
-  };
-  const fail = (failure: Partial<TransportFailure> & Pick<TransportFailure, 'step' | 'error'>): void =>
-    finish(() => {
-      const certificateExpiresAt = connection?.opened.certificateExpiresAt ?? null;
-      connection?.destroy();
-      sink.failed(clock.monotonic(), { ...NOTHING_YET, certificateExpiresAt, ...failure });
-    });
-  const failToConnect = (error: unknown): void => {
+  constructor(request: TransportRequest, sink: ExchangeSink, dependencies: CallDependencies) {
+    this.request = request;
+    this.sink = sink;
+    this.dependencies = dependencies;
+  }
+
+  start(): void {
+    const kept = this.dependencies.idle?.take() ?? null;
+    if (kept === null) void this.open(false);
+    else this.use(kept, { reused: true, retriedStale: false });
+  }
+
+  abort(): void {
+    if (!this.finish()) return;
+    this.setUp?.abort();
+    this.connection?.destroy();
+  }
+
+  live(): boolean {
+    return !this.over;
+  }
+
+  ended(at: MonotonicInstant): void {
+    if (!this.finish()) return;
+    const { idle } = this.dependencies;
+    if (idle === null) this.connection?.destroy();
+    else if (this.connection !== null) idle.put(this.connection);
+    this.sink.ended(at);
+  }
+
+  failed(failure: Partial<TransportFailure> & Pick<TransportFailure, 'step' | 'error'>): void {
+    if (!this.finish()) return;
+    const certificateExpiresAt = this.connection?.opened.certificateExpiresAt ?? null;
+    this.connection?.destroy();
+    this.sink.failed(this.dependencies.clock.monotonic(), { ...NOTHING_YET, certificateExpiresAt, ...failure });
+  }
+
+  stale(sent: boolean): void {
+    this.connection?.destroy();
+    if (!this.over) void this.open(sent);
+  }
+
+  /** False when it was over before. */
+  private finish(): boolean {
+    if (this.over) return false;
+    this.over = true;
+    this.dependencies.over(this);
+    return true;
+  }
+
+  private use(connection: Connection, kind: Pick<ConnectionFacts, 'reused' | 'retriedStale'>): void {
+    const { clock, idle } = this.dependencies;
+    this.connection = connection;
+    connection.dispatch(this.request, createHandler(connection, kind, this.sink, this, clock), { last: idle === null });
+  }
+
+  private async open(retriedStale: boolean): Promise<void> {
+    const { clock, open } = this.dependencies;
+    const { url } = this.request;
+    this.connection = null;
+    const controller = new AbortController();
+    this.setUp = controller;
+    this.sink.connecting(clock.monotonic());
+    const reached: ExchangeSink['reached'] = (step, address) => {
+      if (!this.over) this.sink.reached(step, address);
+    };
+    try {
+      const opened = await open(url, reached, controller.signal);
+      const fresh = createConnection(url.origin, opened, clock.monotonic());
+      if (this.over) fresh.destroy();
+      else this.use(fresh, { reused: false, retriedStale });
+    } catch (error) {
+      this.failToConnect(error);
+    }
+  }
+
+  private failToConnect(error: unknown): void {
     if (error instanceof ConnectError) {
       const { step, setting, attempts, proxyStatus, cause } = error;
       const certificateExpiresAt = error instanceof CertificateRefused ? error.certificateExpiresAt : null;
-      fail({ step, error: cause, setting, attempts, proxyStatus, certificateExpiresAt });
+      this.failed({ step, error: cause, setting, attempts, proxyStatus, certificateExpiresAt });
     } else {
-      fail({ step: 'configuration', error });
+      this.failed({ step: 'configuration', error });
     }
-  };
+  }
+}
 
-  const reached: ExchangeSink['reached'] = (step, address) => {
-    if (!over) sink.reached(step, address);
-  };
-
-  const use = (chosen: Connection, facts: Pick<ConnectionFacts, 'reused' | 'retriedStale'>): void => {
-    connection = chosen;
-    const handler = createHandler(
-      chosen,
-      facts,
-      sink,
-      {
-        live: () => !over,
-        ended: (at) =>
-          finish(() => {
-            if (idle === null) chosen.destroy();
-            else idle.put(chosen);
-            sink.ended(at);
-          }),
-        failed: fail,
-        stale: (sent) => {
-          chosen.destroy();
-          if (!over) void open(sent);
-        },
-      },
-      clock,
-    );
-    chosen.dispatch(request, handler, { last: idle === null });
-  };
-
-  const open = async (retriedStale: boolean): Promise<void> => {
-    connection = null;
-    const controller = new AbortController();
-    setUp = controller;
-    sink.connecting(clock.monotonic());
-    try {
-      const opened = await dependencies.open(request.url, reached, controller.signal);
-      const fresh = createConnection(request.url.origin, opened, clock.monotonic());
-      if (over) fresh.destroy();
-      else use(fresh, { reused: false, retriedStale });
-    } catch (error) {
-      failToConnect(error);
-    }
-  };
-
-  const kept = idle?.take() ?? null;
-  if (kept === null) void open(false);
-  else use(kept, { reused: true, retriedStale: false });
+/** One request: on a kept-alive connection if there is one, else on a new one; repeated only when that was stale. */
+export function startCall(request: TransportRequest, sink: ExchangeSink, dependencies: CallDependencies): Call {
+  const call = new RunningCall(request, sink, dependencies);
+  call.start();
   return call;
 }

@@ -15,6 +15,9 @@ export interface HandlerHooks {
   stale(sent: boolean): void;
 }
 
+/** How this request came to this connection. */
+type ConnectionKind = Pick<ConnectionFacts, 'reused' | 'retriedStale'>;
+
 // A server that had closed the connection answers our request with RST within a round trip. Later than this it was
 // alive and has died over our request, and a repetition would hide that.
 const STALE_WITHIN_SECONDS = 1;
@@ -29,71 +32,108 @@ const TOLD_TO_GO = 408;
 const joined = (value: string | string[] | undefined): string =>
   Array.isArray(value) ? value.join(', ') : (value ?? '');
 
-function lowerCase(headers: Record<string, string | string[] | undefined>): Readonly<Record<string, string>> {
+function lowerCase(headers: Readonly<Record<string, string | string[] | undefined>>): Readonly<Record<string, string>> {
   const lower: Record<string, string> = {};
   for (const name of Object.keys(headers)) lower[name.toLowerCase()] = joined(headers[name]);
   return lower;
 }
 
+/** A class, as each event of an answer passes through it: what it holds is found in one place. */
+class Handler implements Dispatcher.DispatchHandler {
+  private readonly opened: Connection['opened'];
+  private readonly kind: ConnectionKind;
+  private readonly sink: ExchangeSink;
+  private readonly hooks: HandlerHooks;
+  private readonly clock: Clock;
+  private startedAt: MonotonicInstant | null = null;
+  private bytesBefore = 0;
+  private step: 'request' | 'response' = 'request';
+  /** Given up for another connection: what this one still says is for nobody. */
+  private left = false;
+
+  constructor(
+    opened: Connection['opened'],
+    kind: ConnectionKind,
+    sink: ExchangeSink,
+    hooks: HandlerHooks,
+    clock: Clock,
+  ) {
+    this.opened = opened;
+    this.kind = kind;
+    this.sink = sink;
+    this.hooks = hooks;
+    this.clock = clock;
+  }
+
+  onRequestStart(): void {
+    const { socket, phases, certificateExpiresAt } = this.opened;
+    const { reused, retriedStale } = this.kind;
+    const startedAt = this.clock.monotonic();
+    this.startedAt = startedAt;
+    this.bytesBefore = socket.bytesRead;
+    const own = reused ? { dns: null, tcp: null, tls: null } : phases;
+    this.sink.requestStarted(startedAt, { reused, retriedStale, phases: own, certificateExpiresAt });
+    const written = (): void => {
+      if (this.live()) this.sink.requestWritten(this.clock.monotonic());
+    };
+    // undici writes right after this call; when the kernel does not take all of it, `drain` tells the end.
+    process.nextTick(() => (socket.writableLength === 0 ? written() : socket.once('drain', written)));
+  }
+
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void {
+    const at = this.clock.monotonic();
+    // 103 and its like come before the response.
+    if (!this.live() || status < 200) return;
+    if (this.kind.reused && status === TOLD_TO_GO && this.retryable()) {
+      this.left = true;
+      this.hooks.stale(true);
+      return;
+    }
+    this.step = 'response';
+    this.sink.headers(at, status, lowerCase(headers));
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, bytes: Buffer): void {
+    const at = this.clock.monotonic();
+    if (this.live()) this.sink.data(at, bytes);
+  }
+
+  onResponseEnd(): void {
+    if (!this.left) this.hooks.ended(this.clock.monotonic());
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    if (this.left) return;
+    const { socket } = this.opened;
+    const responseBytes = this.startedAt === null ? 0 : socket.bytesRead - this.bytesBefore;
+    if (this.isStale(error, responseBytes)) this.hooks.stale(this.startedAt !== null);
+    else this.hooks.failed({ step: this.step, error, responseBytes, closedByPeer: socket.readableEnded });
+  }
+
+  private live(): boolean {
+    return !this.left && this.hooks.live();
+  }
+
+  private retryable(): boolean {
+    return this.startedAt !== null && elapsed(this.startedAt, this.clock.monotonic()) <= STALE_WITHIN_SECONDS;
+  }
+
+  private isStale(error: unknown, responseBytes: number): boolean {
+    if (!this.kind.reused) return false;
+    if (error instanceof ConnectionGone) return true;
+    return responseBytes === 0 && STALE_CODES.has(errorCode(error) ?? '') && this.retryable();
+  }
+}
+
 /** undici's callbacks for one request on one connection, as calls to `sink` and `hooks`. */
-export function createHandler(
-  connection: Connection,
-  { reused, retriedStale }: Pick<ConnectionFacts, 'reused' | 'retriedStale'>,
+export const createHandler = (
+  { opened }: Connection,
+  kind: ConnectionKind,
   sink: ExchangeSink,
   hooks: HandlerHooks,
   clock: Clock,
-): Dispatcher.DispatchHandler {
-  const { socket, phases, certificateExpiresAt } = connection.opened;
-  let startedAt: MonotonicInstant | null = null;
-  let bytesBefore = 0;
-  let step: 'request' | 'response' = 'request';
-  /** Given up for another connection: what this one still says is for nobody. */
-  let left = false;
-  const live = (): boolean => !left && hooks.live();
-
-  const retryable = (): boolean => startedAt !== null && elapsed(startedAt, clock.monotonic()) <= STALE_WITHIN_SECONDS;
-  const isStale = (error: unknown, responseBytes: number): boolean => {
-    if (!reused) return false;
-    if (error instanceof ConnectionGone) return true;
-    return responseBytes === 0 && STALE_CODES.has(errorCode(error) ?? '') && retryable();
-  };
-  const written = (): void => {
-    if (live()) sink.requestWritten(clock.monotonic());
-  };
-
-  return {
-    onRequestStart() {
-      startedAt = clock.monotonic();
-      bytesBefore = socket.bytesRead;
-      const own = reused ? { dns: null, tcp: null, tls: null } : phases;
-      sink.requestStarted(startedAt, { reused, retriedStale, phases: own, certificateExpiresAt });
-      // undici writes right after this call; when the kernel does not take all of it, `drain` tells the end.
-      process.nextTick(() => (socket.writableLength === 0 ? written() : socket.once('drain', written)));
-    },
-    onResponseStart(_, status, headers) {
-      const at = clock.monotonic();
-      // 103 and its like come before the response.
-      if (!live() || status < 200) return;
-      if (reused && status === TOLD_TO_GO && retryable()) {
-        left = true;
-        hooks.stale(true);
-        return;
-      }
-      step = 'response';
-      sink.headers(at, status, lowerCase(headers));
-    },
-    onResponseData(_, bytes) {
-      const at = clock.monotonic();
-      if (live()) sink.data(at, bytes);
-    },
-    onResponseEnd() {
-      if (!left) hooks.ended(clock.monotonic());
-    },
-    onResponseError(_, error) {
-      if (left) return;
-      const responseBytes = startedAt === null ? 0 : socket.bytesRead - bytesBefore;
-      if (isStale(error, responseBytes)) hooks.stale(startedAt !== null);
-      else hooks.failed({ step, error, responseBytes, closedByPeer: socket.readableEnded });
-    },
-  };
-}
+): Dispatcher.DispatchHandler => new Handler(opened, kind, sink, hooks, clock);
