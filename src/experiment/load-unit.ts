@@ -116,6 +116,7 @@ function proberOf(
       profile,
       disturbedAfterSeconds,
       refusedParameters,
+      figuresOnly: true,
     },
     { clock: deps.clock, log: deps.log },
   );

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { ApiDialect } from './apis/api.ts';
+import type { ApiDialect, ReadingLimits } from './apis/api.ts';
 import { type ExchangeFacts, runExchange } from './exchange.ts';
 import { checkEmptiness, checkExpectation } from './expectation.ts';
 import { failure } from './failure.ts';
@@ -21,6 +21,7 @@ export interface Standing {
   readonly prompts: PromptSource;
   readonly refusals: Refusals;
   readonly transport: Transport;
+  readonly limits: ReadingLimits;
   /** What all requests have in common. Made when it is first needed: it throws when the target cannot be asked. */
   frame(): RequestFrame;
   /** A request parameter was refused for the first time. */
@@ -50,12 +51,12 @@ export async function attempt(
   clock: Clock,
   signal: StopSignal,
 ): Promise<Attempt> {
-  const { target, profile, dialect, prompts, transport } = standing;
+  const { target, profile, dialect, prompts, transport, limits } = standing;
   const { deadlines } = profile;
   const body = dialect.body(buildAsk(target, profile, prompt ?? prompts.next(), standing.refusals.refused()));
   const frame = standing.frame();
   const request = buildRequest({ frame, target, dialect, body, id, traceparent });
-  const facts = await runExchange({ request, dialect, deadlines }, { transport, clock }, signal);
+  const facts = await runExchange({ request, dialect, deadlines, limits }, { transport, clock }, signal);
   if (facts.ending.kind === 'aborted') return { facts, failure: null };
 
   const { place } = frame;

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { MonotonicInstant } from '../units.ts';
-import type { ApiDialect } from './apis/api.ts';
+import type { ApiDialect, ReadingLimits } from './apis/api.ts';
 import { type Body, type BodyKind, bodyKind, createBody, mediaType } from './body.ts';
 import { createDeadlines, type DeadlineReason, type DeadlineTimers } from './deadlines.ts';
 import { type BodyDecoder, createDecoder, isCompressed } from './decode.ts';
@@ -58,10 +58,15 @@ export interface ExchangePlan {
   readonly request: TransportRequest;
   readonly dialect: Pick<ApiDialect, 'streamTypes' | 'createReading'>;
   readonly deadlines: Deadlines;
+  readonly limits: ReadingLimits;
 }
 
 /** One event of a few kilobytes is a token; what is larger than this is no answer to a probe. */
-const READING_LIMITS = { eventBytes: 1024 * 1024, streamBytes: 16 * 1024 * 1024, timelineEntries: 256 };
+export const READING_LIMITS: ReadingLimits = {
+  eventBytes: 1024 * 1024,
+  streamBytes: 16 * 1024 * 1024,
+  timelineEntries: 256,
+};
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -83,7 +88,7 @@ function openBody(plan: ExchangePlan, status: number, headers: Notes['headers'],
   const { streamTypes, createReading } = plan.dialect;
   const declared = bodyKind(status, mediaType(headers['content-type']), streamTypes);
   const sniff = streamTypes.includes('text/event-stream') ? sniffEvents : sniffLines;
-  return createBody(declared, sniff, () => createReading(READING_LIMITS, requestAt ?? undefined));
+  return createBody(declared, sniff, () => createReading(plan.limits, requestAt ?? undefined));
 }
 
 /** The facts of a probe that never came to an exchange. */

@@ -98,9 +98,9 @@ export interface ProbeMeasurement {
   readonly certificateExpiresAt: UnixTime | null;
   /** Expiry of our own certificate, of those files that were used last; null without one. */
   readonly clientCertificateExpiresAt: UnixTime | null;
-  /** SHA-256 of the generated text, first 16 hexadecimal digits; null when there is none. */
+  /** SHA-256 of the generated text, first 16 hexadecimal digits; null when there is none, or only figures are wanted. */
   readonly outputHash: string | null;
-  /** Bounded in length; the first entries and the last ones are kept. */
+  /** Bounded in length; the first entries and the last ones are kept. Empty when only figures are wanted. */
   readonly timeline: readonly TimelineEntry[];
 }
 

@@ -2,10 +2,11 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Seconds } from '../units.ts';
 import { buildVersion } from '../version.ts';
+import type { ReadingLimits } from './apis/api.ts';
 import { apiDialect } from './apis/table.ts';
 import { assemble } from './assemble.ts';
 import { type Attempt, attempt, type Standing } from './attempt.ts';
-import { noExchange } from './exchange.ts';
+import { noExchange, READING_LIMITS } from './exchange.ts';
 import { displayUrl, errorCode, failure } from './failure.ts';
 import { createLoopDelayMonitor, type LoopDelayMonitor } from './loop-delay.ts';
 import type { Failure, ProbeOutcome } from './outcome.ts';
@@ -45,6 +46,8 @@ export interface ProberOptions {
   readonly disturbedAfterSeconds: Seconds;
   /** Request parameters that the endpoint is already known to refuse. */
   readonly refusedParameters?: readonly string[];
+  /** Leaves out what only the record of a single probe shows: `timeline` is empty, `outputHash` null. */
+  readonly figuresOnly?: boolean;
 }
 
 export interface ProberDependencies {
@@ -58,8 +61,15 @@ export interface ProberDependencies {
   readonly environment?: Environment;
 }
 
+/** A known answer that did not come is told by its hash. */
+const figuresOf = ({ expect }: ProbeProfile): ReadingLimits => ({
+  ...READING_LIMITS,
+  timelineEntries: 0,
+  hashText: expect.answer !== null,
+});
+
 function createStanding(options: ProberOptions, dependencies: ProberDependencies, log: Logger): Standing {
-  const { target, profile, refusedParameters = [] } = options;
+  const { target, profile, refusedParameters = [], figuresOnly = false } = options;
   const dialect = apiDialect(target.api);
   const userAgent = `inference-probe-exporter/${buildVersion().version}`;
   let frame: RequestFrame | null = null;
@@ -73,6 +83,7 @@ function createStanding(options: ProberOptions, dependencies: ProberDependencies
       { settings: target.connection, connection: profile.connection },
       { ...dependencies, log },
     ),
+    limits: figuresOnly ? figuresOf(profile) : READING_LIMITS,
     frame() {
       frame ??= createRequestFrame(target, dialect, userAgent);
       return frame;

@@ -33,6 +33,7 @@ export interface ReadingAccount {
   readonly lostEvents: number;
   readonly content: TextDigest;
   readonly reasoning: TextDigest;
+  readonly hashText: boolean;
   readonly facts: PlainFacts;
 }
 
@@ -93,6 +94,6 @@ export function createReadingSummary(account: ReadingAccount): ReadingResult {
     tokenChunks: times.tokenChunks,
     buffered,
     text: answer.text(),
-    textHash: answer.hash(),
+    textHash: account.hashText ? answer.hash() : null,
   };
 }

@@ -71,6 +71,7 @@ export interface ReadingResult {
   readonly buffered: boolean;
   /** The generated text, bounded; for expectations and its hash only. */
   readonly text: string;
+  /** Null for an empty text, and where no hash is wanted. */
   readonly textHash: string | null;
   readonly timeline: readonly StampedEntry[];
 }

@@ -1,4 +1,5 @@
 import { type MonotonicInstant, monotonicInstant } from '../units.ts';
+import type { ReadingLimits } from './apis/api.ts';
 import { errorFromField, errorFromLine } from './error-object.ts';
 import { createEventFacts, type Interpreter } from './event-facts.ts';
 import type { FinishReason } from './finish-reason.ts';
@@ -11,7 +12,7 @@ import { createTokenTiming } from './token-timing.ts';
 import { createUsageTotals } from './usage.ts';
 
 export interface StreamReadingOptions {
-  readonly limits: FramingLimits & { readonly timelineEntries: number };
+  readonly limits: ReadingLimits;
   readonly framing: (limits: FramingLimits, handler: FramingHandler) => Framing;
   readonly interpret: Interpreter;
   /** Request handed to the socket; only the buffered rule needs it. */
@@ -25,6 +26,7 @@ export interface StreamReadingOptions {
 class Reading implements StreamReading, FramingHandler {
   private readonly interpret: Interpreter;
   private readonly requestAt: MonotonicInstant | null;
+  private readonly hashText: boolean;
   private readonly facts = createEventFacts();
   private readonly timing = createTokenTiming();
   private readonly usage = createUsageTotals();
@@ -58,6 +60,7 @@ class Reading implements StreamReading, FramingHandler {
   constructor({ limits, framing, interpret, requestAt }: StreamReadingOptions) {
     this.interpret = interpret;
     this.requestAt = requestAt;
+    this.hashText = limits.hashText ?? true;
     this.timeline = createTimeline(limits.timelineEntries);
     this.framing = framing(limits, this);
   }
@@ -193,6 +196,7 @@ class Reading implements StreamReading, FramingHandler {
       lostEvents: this.lostEvents,
       content: this.content,
       reasoning: this.reasoning,
+      hashText: this.hashText,
       facts: {
         firstEventAt: this.firstEventAt,
         firstContentAt: this.firstContentAt,

@@ -100,6 +100,7 @@ export interface RigOptions extends ScriptedServerOptions {
   readonly target?: TargetOverrides;
   readonly dependencies?: Partial<ProberDependencies>;
   readonly disturbedAfterSeconds?: number;
+  readonly figuresOnly?: boolean;
   /** Path below the server's address; `/v1` is added by the API. */
   readonly path?: string;
 }
@@ -125,6 +126,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       target,
       profile: sampleProfile(options.profile),
       disturbedAfterSeconds: seconds(options.disturbedAfterSeconds ?? 0.02),
+      figuresOnly: options.figuresOnly ?? false,
     },
     { clock, log: silentLogger(), environment: {}, ...options.dependencies },
   );

@@ -18,12 +18,14 @@ export interface Ask {
   readonly extraBody: Readonly<Record<string, unknown>>;
 }
 
-/** Byte limits of a reading. */
+/** How much a reading takes in and keeps. */
 export interface ReadingLimits {
   readonly eventBytes: number;
   readonly streamBytes: number;
   /** Entries of the timeline that are kept. */
   readonly timelineEntries: number;
+  /** False: the text is not hashed. */
+  readonly hashText?: boolean;
 }
 
 /** One streaming API: how to ask, how to read. Each lives in one file of this folder. */

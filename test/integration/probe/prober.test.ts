@@ -65,6 +65,32 @@ describe('a probe that is aborted', () => {
   });
 });
 
+describe('a prober that gives figures only', () => {
+  test('leaves out the timeline and the hash, and measures the same', async () => {
+    const script = (): typeof GOOD_STREAM => GOOD_STREAM;
+    const whole = await withRig({ script }, ({ good }) => good());
+    const figures = await withRig({ script, figuresOnly: true }, ({ good }) => good());
+    expect(whole.timeline).not.toEqual([]);
+    expect(whole.outputHash).toMatch(/^[0-9a-f]{16}$/);
+    expect(figures.timeline).toEqual([]);
+    expect(figures.outputHash).toBeNull();
+    expect(Object.keys(figures)).toEqual(Object.keys(whole));
+    for (const name of ['outputTokens', 'tokenChunks', 'events', 'finishReason', 'terminal', 'tokenSource'] as const) {
+      expect(figures[name]).toEqual(whole[name]);
+    }
+    expect(figures.gapsSeconds).toHaveLength(whole.gapsSeconds.length);
+    expect(figures.ttftSeconds).not.toBeNull();
+  });
+
+  test('still tells an answer that was not expected by its hash', async () => {
+    const profile = { expect: { minTokens: null, pattern: null, answer: 'something else', detectDegenerate: false } };
+    await withRig({ script: () => GOOD_STREAM, figuresOnly: true, profile }, async ({ failed }) => {
+      const { failure } = await failed();
+      expect(failure.detail.answer_hash).toMatch(/^[0-9a-f]{16}$/);
+    });
+  });
+});
+
 describe('many probes', () => {
   test('G-161: under one long-lived signal leave no listener behind', async () => {
     await withRig({ script: () => GOOD_STREAM }, async ({ probe }) => {
