@@ -34,13 +34,14 @@ export function aiperf(venv: string): Peer {
         .split('\n')
         .filter(Boolean)
         .map((line) => JSON.parse(line) as AiperfRecord);
-      const requests = records.flatMap(({ metadata, metrics }): (Pair & Timed)[] => {
+      const requests = records.flatMap(({ metadata, metrics }): (Pair & Timed & { counted: boolean })[] => {
         const ttft = metrics.time_to_first_token?.value;
-        if (metadata.benchmark_phase !== 'profiling' || ttft === undefined) return [];
+        if (ttft === undefined) return [];
         const outputTokens = metrics.output_sequence_length?.value ?? 0;
         const gap = metrics.inter_token_latency?.value;
         const tpotSeconds = gap === undefined ? null : gap / 1000;
-        return [{ id: metadata.x_request_id, ttftSeconds: ttft / 1000, tpotSeconds, outputTokens }];
+        const counted = metadata.benchmark_phase === 'profiling';
+        return [{ id: metadata.x_request_id, ttftSeconds: ttft / 1000, tpotSeconds, outputTokens, counted }];
       });
       return {
         reported: {
@@ -51,7 +52,7 @@ export function aiperf(venv: string): Peer {
           tpotP50Ms: summary.inter_token_latency?.p50 ?? null,
         },
         requests,
-        pairs: () => requests,
+        pairs: () => requests.filter(({ counted }) => counted),
       };
     },
   };

@@ -47,7 +47,7 @@ export function ours(bundle: string, workers: number): Peer {
           ttftP99Ms: ms(ttft.withoutFailures.p99.seconds),
           tpotP50Ms: ms(tpot.withoutFailures.p50.seconds),
         },
-        requests: counted,
+        requests: records,
         pairs: (server) => pairByTime(records, server).filter((pair) => pair.counted),
       };
     },

@@ -2,28 +2,31 @@ import { join } from 'node:path';
 import { here, type Peer, PROMPT_TOKENS, readJson, type Timed } from './clients.ts';
 import type { Pair } from './match.ts';
 
+interface PythonStream {
+  readonly id: string;
+  readonly sent: string;
+  readonly arrivals: readonly string[];
+}
 interface PythonResult {
-  readonly streams: readonly {
-    readonly id: string;
-    readonly sent: string;
-    readonly arrivals: readonly string[];
-  }[];
+  readonly streams: readonly PythonStream[];
+  /** Those before its clock started. */
+  readonly warmUp: readonly PythonStream[];
 }
 
 const since = (from: string, to: string): number => Number(BigInt(to) - BigInt(from)) / 1e9;
 
-function timed({ sent, arrivals }: PythonResult['streams'][number]): Timed[] {
+function timed({ id, sent, arrivals }: PythonStream): (Pair & Timed)[] {
   const [first, last] = [arrivals[0], arrivals.at(-1)];
   if (first === undefined || last === undefined) return [];
   const tpotSeconds = arrivals.length > 1 ? since(first, last) / (arrivals.length - 1) : null;
-  return [{ ttftSeconds: since(sent, first), tpotSeconds, outputTokens: arrivals.length }];
+  return [{ id, ttftSeconds: since(sent, first), tpotSeconds, outputTokens: arrivals.length }];
 }
 
-/** A client of a few lines. It stamps arrivals on the clock of the server and reports nothing by itself. */
+/** A client of a few lines. It reports nothing by itself. */
 export function plainPython(venv: string, name: 'aiohttp' | 'httpx'): Peer {
   return {
     name: `plain ${name}`,
-    note: 'chat; one round before its clock starts',
+    note: 'chat; 10 s before its clock starts',
     environment: {},
     command: ({ url, streams, seconds, tokens }) => [
       join(venv, 'bin', 'python'),
@@ -31,17 +34,11 @@ export function plainPython(venv: string, name: 'aiohttp' | 'httpx'): Peer {
       ...[url, String(streams), String(seconds), String(tokens)],
     ],
     read(_, out) {
-      const { streams } = JSON.parse(out) as PythonResult;
+      const { streams, warmUp } = JSON.parse(out) as PythonResult;
       return {
         reported: null,
-        requests: streams.flatMap(timed),
-        pairs: (server) =>
-          streams.flatMap(({ id, arrivals }) => {
-            const received = server[id]?.received;
-            const [first] = arrivals;
-            if (received === undefined || first === undefined) return [];
-            return [{ id, ttftSeconds: since(received, first), outputTokens: arrivals.length }];
-          }),
+        requests: [...warmUp, ...streams].flatMap(timed),
+        pairs: () => streams.flatMap(timed),
       };
     },
   };

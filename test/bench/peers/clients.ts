@@ -26,7 +26,7 @@ export interface Timed {
 /** What a run of a client left. */
 export interface Outcome {
   readonly reported: Reported | null;
-  /** Each request that it counts. */
+  /** Each request that it timed, those before its window included where it keeps them. */
   readonly requests: readonly Timed[];
   /** The requests that it counts, found again in the server's stamps. */
   pairs(server: ServerStamps): readonly Pair[];

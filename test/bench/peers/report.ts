@@ -138,10 +138,10 @@ function vllmSection({ vllm, vllmLoad: { streams, seconds, tokens } }: PeerResul
   return `## On a real vLLM
 
 ${streams} streams for ${seconds} s of ${tokens} tokens each, against one vLLM on the processor with a tiny model of random weights. What
-the client says of the requests that it counts / what the engine's own counters and histograms say of all that the client
-sent, warm-up and calibration included. Means over requests, milliseconds. A client's TTFT holds the way through HTTP
-and the engine's front end, so it lies above the engine's. Where a client leaves its first requests out, its figures
-describe a slightly different load.
+the client says of the requests that it keeps, those before its window included / what the engine's own counters and
+histograms say of all that the client sent. Means over requests, milliseconds. A client's TTFT holds the way through HTTP
+and the engine's front end, so it lies above the engine's. A client that forgets some of its requests describes a
+slightly different load.
 
 ${table(
   ['client', 'requests', 'output tokens a request', 'TTFT', 'above the engine', 'TPOT', 'of the engine'],
@@ -194,8 +194,7 @@ ${table(['beside', 'at least', 'measured', 'met'], aimRows(peers))}
 ${first?.long.streams} streams for ${first?.long.seconds} s. What the client reports / what the server stamped for the requests that the client counts:
 each has rules of its own for what belongs to its window. TTFT of the server: from the arrival of the request to the
 first token. Milliseconds. The last column is the difference for each single request after the first two seconds of a
-client; the plain clients report
-nothing by themselves, and their error is that of the arrival alone, without the way of the request.
+client: the way of the request, and the delay of both sides. The plain clients report nothing by themselves.
 
 ${table(
   ['client', 'requests', 'output tokens', 'TTFT p50', 'TTFT p99', 'TPOT (ITL) p50', 'error of a TTFT p50 / p99'],

@@ -12,7 +12,7 @@ export interface Means {
   readonly tpotMs: number | null;
 }
 
-/** One client on a real vLLM: what it says of the requests that it counts, and what the engine says of all it got. */
+/** One client on a real vLLM: what it says of the requests that it keeps, and what the engine says of all it got. */
 export interface VllmRun {
   readonly name: string;
   readonly client: Means;

@@ -52,10 +52,14 @@ class Reading:
             if (choice.get("delta") or {}).get("content"):
                 self.arrivals.append(arrived_ns)
 
+    def told(self) -> dict:
+        return {"id": self.id, "sent": str(self.sent), "arrivals": [str(at) for at in self.arrivals]}
+
 
 async def closed_loop(arguments: Arguments, ask) -> None:
     """Keeps the wanted number of streams going; prints the result as one line of JSON."""
     readings: list[Reading] = []
+    before_clock: list[Reading] = []
     failed = 0
 
     started = time.monotonic() + WARM_UP_SECONDS
@@ -70,11 +74,9 @@ async def closed_loop(arguments: Arguments, ask) -> None:
             reading = Reading(f"{number}-{round_number}")
             round_number += 1
             await ask(reading)
-            if not counted:
-                continue
             if reading.done:
-                readings.append(reading)
-            else:
+                (readings if counted else before_clock).append(reading)
+            elif counted:
                 failed += 1
 
     working = asyncio.gather(*(worker(number) for number in range(arguments.streams)))
@@ -89,9 +91,8 @@ async def closed_loop(arguments: Arguments, ask) -> None:
                 "cpuSeconds": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
                 "wallSeconds": wall,
                 "failed": failed,
-                "streams": [
-                    {"id": r.id, "sent": str(r.sent), "arrivals": [str(at) for at in r.arrivals]} for r in readings
-                ],
+                "streams": [reading.told() for reading in readings],
+                "warmUp": [reading.told() for reading in before_clock],
             }
         )
     )
