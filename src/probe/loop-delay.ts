@@ -19,33 +19,39 @@ export interface LoopDelayMonitor {
 // Node's own histogram costs the same at this resolution, and reports the interval itself as delay.
 const INTERVAL_SECONDS = seconds(0.01);
 
+/** What an open window has seen so far. */
+interface Seen {
+  readonly openedAt: MonotonicInstant;
+  longest: number;
+}
+
 export function createLoopDelayMonitor(clock: Clock): LoopDelayMonitor {
-  const windows = new Set<{ openedAt: MonotonicInstant; longest: number }>();
+  const windows = new Set<Seen>();
   let due = clock.monotonic();
   let timer: Timer | null = null;
 
-  const note = (now: MonotonicInstant): void => {
-    const late = elapsed(due, now);
+  const note = (window: Seen, now: MonotonicInstant): void => {
     // A window that opened after the tick fell due has seen only the rest of the delay.
-    for (const window of windows)
-      window.longest = Math.max(window.longest, Math.min(late, elapsed(window.openedAt, now)));
+    window.longest = Math.max(window.longest, Math.min(elapsed(due, now), elapsed(window.openedAt, now)));
   };
   const arm = (): void => {
     due = after(clock.monotonic(), INTERVAL_SECONDS);
     timer = clock.setTimer(INTERVAL_SECONDS, () => {
-      note(clock.monotonic());
+      const now = clock.monotonic();
+      for (const window of windows) note(window, now);
       arm();
     });
   };
 
   return {
     open() {
-      const window = { openedAt: clock.monotonic(), longest: 0 };
+      const window: Seen = { openedAt: clock.monotonic(), longest: 0 };
       windows.add(window);
       if (timer === null) arm();
       return {
         close() {
-          note(clock.monotonic());
+          // The others see this delay, and what comes on top of it, at the tick or at their own end.
+          note(window, clock.monotonic());
           windows.delete(window);
           if (windows.size === 0) {
             timer?.cancel();

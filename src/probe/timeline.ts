@@ -48,5 +48,7 @@ class Entries implements Timeline {
   }
 }
 
+const NO_ENTRIES: Timeline = { add: () => {}, entries: () => [] };
+
 /** Keeps at most `limit` entries; the middle of a longer stream goes. */
-export const createTimeline = (limit: number): Timeline => new Entries(limit);
+export const createTimeline = (limit: number): Timeline => (limit === 0 ? NO_ENTRIES : new Entries(limit));

@@ -63,7 +63,7 @@ export function createConnection(origin: string, opened: Opened, openedAt: Monot
         {
           method: 'POST',
           path: proxyHeaders === null ? path : `${url.origin}${path}`,
-          headers: { ...headers, ...proxyHeaders },
+          headers: proxyHeaders === null ? headers : { ...headers, ...proxyHeaders },
           body,
           reset: last,
         },
