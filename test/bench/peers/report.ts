@@ -141,7 +141,7 @@ ${streams} streams for ${seconds} s of ${tokens} tokens each, against one vLLM o
 the client says of the requests that it keeps, those before its window included / what the engine's own counters and
 histograms say of all that the client sent. Means over requests, milliseconds. A client's TTFT holds the way through HTTP
 and the engine's front end, so it lies above the engine's. A client that forgets some of its requests describes a
-slightly different load.
+slightly different load. The engine yields the processor to the client, so one that uses much of it slows the engine down.
 
 ${table(
   ['client', 'requests', 'output tokens a request', 'TTFT', 'above the engine', 'TPOT', 'of the engine'],
