@@ -63,7 +63,10 @@ function shuffledFiller(count: number, random: (below: number) => number): strin
 /** The nonce comes first: a prefix cache matches from the beginning, so it finds nothing of a prompt with a new one. */
 function compose(identity: string, count: number, withTask: boolean): string {
   const digest = hash('sha256', identity, 'buffer');
-  const nonce = Array.from(digest.subarray(0, NONCE_LETTERS), (byte) => LETTERS.charAt(byte % LETTERS.length));
+  const nonce: string[] = [];
+  for (let index = 0; index < NONCE_LETTERS; index += 1) {
+    nonce.push(LETTERS.charAt(digest.readUInt8(index) % LETTERS.length));
+  }
   const words = shuffledFiller(count, createRandom(digest.readUInt32LE(NONCE_LETTERS)));
   if (withTask) words.push(TASK);
   return [...nonce, ...words].join(' ');
