@@ -1,4 +1,5 @@
 import { compareWork, type Misalignment } from './compare-align.ts';
+import { type Drift, driftOf } from './compare-drift.ts';
 import { setupsOf } from './compare-order.ts';
 import type { ComparePlan, SwitchStates } from './compare-types.ts';
 import { type Cell, type Effect, effects } from './effects.ts';
@@ -53,6 +54,8 @@ export interface ComparedLevel {
   readonly cells: readonly ComparedCell[];
   readonly quantities: readonly ComparedQuantity[];
   readonly misalignments: readonly Misalignment[];
+  /** Null: the set-ups did not become faster or slower together. */
+  readonly drift: Drift | null;
   /** Cells without any valid run. */
   readonly missing: number;
 }
@@ -126,6 +129,12 @@ function sidesOf(plan: ComparePlan, cells: readonly ComparedCell[], key: Quantit
   }));
 }
 
+/** Only set-ups whose every repeat is valid: in the others nothing says which repeat a value belongs to. */
+const throughputs = ({ repeats }: ComparePlan, cells: readonly ComparedCell[]): readonly (readonly number[])[] =>
+  cells
+    .filter(({ summaries, clientLimited }) => clientLimited === 0 && summaries.length === repeats)
+    .map(({ summaries }) => summaries.map((summary) => summary.throughput.outputTokensPerSecond));
+
 export function analyseLevel(plan: ComparePlan, level: number, measured: readonly MeasuredCell[]): ComparedLevel {
   const cells = measured.map(compared);
   const bySide = plan.engines.map(
@@ -139,6 +148,7 @@ export function analyseLevel(plan: ComparePlan, level: number, measured: readonl
     cells,
     quantities: QUANTITIES.map(({ key }) => ({ key, effects: whole(key), sides: sidesOf(plan, cells, key) })),
     misalignments: compareWork(bySide),
+    drift: driftOf(throughputs(plan, cells)),
     missing: setupsOf(plan).length - cells.filter((cell) => cell.summaries.length > 0).length,
   };
 }

@@ -6,10 +6,11 @@ import {
   type Quantity,
   REPEATABLE,
 } from './compare-analyse.ts';
+import type { Drift } from './compare-drift.ts';
 import type { ComparePlan } from './compare-types.ts';
 import type { Effect } from './effects.ts';
 import { asChange, asPercent } from './report-format.ts';
-import { mean, repeatSpread } from './statistics.ts';
+import { repeatSpread } from './statistics.ts';
 import type { Summary } from './summary-types.ts';
 
 const interval = (effect: Effect): string =>
@@ -136,25 +137,27 @@ const SUSPECTS: readonly Suspect[] = [
     applies: (cell) => anyOf(cell, (summary) => summary.timeline.some((slot) => slot.flagged)),
     words: () => 'single slots of the time line are far below the mean: look at what happened at that time',
   },
-  {
-    applies: (cell) => {
-      const [first, ...rest] = cell.summaries.map((summary) => summary.throughput.outputTokensPerSecond);
-      const later = mean(rest);
-      return first !== undefined && later !== null && rest.length > 1 && first < Math.min(...rest) * 0.97;
-    },
-    words: () => 'the first repeat is the slow one: a longer warm-up',
-  },
 ];
 
+function isFirstSlow({ summaries }: ComparedCell): boolean {
+  const [first, ...rest] = summaries.map((summary) => summary.throughput.outputTokensPerSecond);
+  return first !== undefined && rest.length > 1 && first < Math.min(...rest) * 0.97;
+}
+
+const MACHINE = 'clock and temperature of the processor or GPU, and other programs on the machine of the engine';
+
+/** What is the same for all set-ups is told once, before what is to be looked at for each. */
+export const driftInWords = ({ slower, faster, ratio }: Drift): string =>
+  `The set-ups together were slower in repeat ${slower} than in repeat ${faster}, by ${asPercent(ratio)} on average. Not one of them changed then, but what they ran on: ${MACHINE}.`;
+
 /** What to look at first when the repeats of a cell differ by more than they may. */
-export function lookAt(cell: ComparedCell): readonly string[] {
+export function lookAt(cell: ComparedCell, drift: Drift | null): readonly string[] {
   const found = SUSPECTS.filter((suspect) => suspect.applies(cell)).map((suspect) => suspect.words(cell));
+  // Where the first repeat was slow for all, a longer warm-up of one would not help.
+  const warmUp = drift === null && isFirstSlow(cell) ? ['the first repeat is the slow one: a longer warm-up'] : [];
   const requests = cell.summaries.map((summary) => summary.requests.sent);
-  const general = [
-    `few requests in a window (${range(requests, String)}): a longer window, or more repeats`,
-    'clock and temperature of the processor or GPU, and other programs on the machine of the engine',
-  ];
-  return [...found, ...general];
+  const few = `few requests in a window (${range(requests, String)}): a longer window, or more repeats`;
+  return [...found, ...warmUp, few, ...(drift === null ? [MACHINE] : [])];
 }
 
 export function repeatabilityText(cell: ComparedCell): string {

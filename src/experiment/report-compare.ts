@@ -7,7 +7,7 @@ import {
 } from './compare-analyse.ts';
 import type { ReadComparison } from './compare-read.ts';
 import type { ComparePlan, SwitchStates } from './compare-types.ts';
-import { attribution, isRepeatable, lookAt, misaligned, repeatabilityText } from './compare-words.ts';
+import { attribution, driftInWords, isRepeatable, lookAt, misaligned, repeatabilityText } from './compare-words.ts';
 import type { ExperimentNote } from './experiment-folder.ts';
 import { effectChart, estimateChart } from './report-chart-levels.ts';
 import {
@@ -124,10 +124,10 @@ function throughputChart(level: ComparedLevel, plan: ComparePlan): Block {
 }
 
 /** Cells with the same list are told it once. */
-function byAdvice(cells: readonly ComparedCell[]) {
+function byAdvice(cells: readonly ComparedCell[], drift: ComparedLevel['drift']) {
   const groups = new Map<string, { readonly advice: readonly string[]; readonly cells: ComparedCell[] }>();
   for (const cell of cells) {
-    const advice = lookAt(cell);
+    const advice = lookAt(cell, drift);
     const key = advice.join('\n');
     groups.set(key, { advice, cells: [...(groups.get(key)?.cells ?? []), cell] });
   }
@@ -148,7 +148,8 @@ function repeatability(level: ComparedLevel): readonly Block[] {
       `${plural(failing.length, 'cell')} of ${level.cells.length} not repeatable within 5 %`,
       'Differences of that size mean nothing until this is understood. What to look at first:',
     ),
-    ...byAdvice(failing).flatMap(({ cells, advice }) => [
+    ...(level.drift === null ? [] : [notice('warn', 'All set-ups drifted together', driftInWords(level.drift))]),
+    ...byAdvice(failing, level.drift).flatMap(({ cells, advice }) => [
       paragraph(
         `${cells.map((cell) => `${cell.engine}, ${statesInWords(cell.states)} (${asPercent(cell.spread)})`).join('; ')}:`,
       ),

@@ -138,6 +138,24 @@ describe('a comparison', () => {
     expect(report).toMatch(/^\d\. preemptions differ between the repeats \(0 to \d+\)/m);
   });
 
+  it('blames the machine and not a set-up when all of them drift together', async () => {
+    const report = async (noiseOf: (folder: string) => number): Promise<string> => {
+      await compare(samplePlan(), load({ engine: (_, folder) => cacheHelps(folder, noiseOf(folder)) }));
+      writeReport(path);
+      return readFileSync(join(path, 'report.md'), 'utf8');
+    };
+    const together = await report(() => 0.1);
+    expect(together).toContain('8 cells of 8 not repeatable within 5 %');
+    expect(together).toMatch(/The set-ups together were slower in repeat 3 than in repeat 1, by 18 % on average/);
+    expect(together.match(/clock and temperature/g)).toHaveLength(1);
+    rmSync(path, { recursive: true });
+
+    const apart = await report((folder) => (folder.includes('/a/') ? 0.1 : -0.1));
+    expect(apart).toContain('8 cells of 8 not repeatable within 5 %');
+    expect(apart).not.toContain('together');
+    expect(apart).toContain('the first repeat is the slow one: a longer warm-up');
+  });
+
   it('knows no noise from one repeat', async () => {
     const found = await compare(samplePlan({ repeats: 1 }), load());
     expect(comparisonVerdicts(found)[0]).toContain('one repeat: noise unknown');
