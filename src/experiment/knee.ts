@@ -5,8 +5,10 @@
  * tenth of the engine's samples and in two of them, or when it preempted: in a short window one sample is a tenth, and a
  * request that arrives waits for the end of a step even in an idle engine. Throughput *flattens* after a level when the step to the next one
  * brings less than half of what the added concurrency asks for (elasticity below 0.5).
- * The knee is the first saturated level at which nothing was preempted and after which throughput flattens. Where
- * preemption comes at once, it is the last level without it. Without any saturated level there is no knee in the range.
+ * The knee is the first saturated level at which nothing was preempted and after which throughput flattens. Where that
+ * level brings less than 5 % more throughput than the one before, its queue buys nothing, and the knee is the one before.
+ * Where preemption comes at once, it is the last level without it. Without any saturated level there is no knee in the
+ * range.
  *
  * Axis B (a start parameter under fixed load). A value is past the knee when it brings less than 5 % more throughput
  * than the one before while p99 of TTFT grows by more than 20 %; the knee is the value before.
@@ -62,6 +64,11 @@ function flattensAfter(levels: readonly LevelFigures[], index: number): boolean 
   return here !== undefined && before !== undefined && elasticity(before, here) < FLAT_ELASTICITY;
 }
 
+/** Less than this is not worth the latency that it costs. */
+const MIN_THROUGHPUT_GAIN = 0.05;
+const gainOf = (from: LevelFigures, to: LevelFigures): number =>
+  to.outputTokensPerSecond / from.outputTokensPerSecond - 1;
+
 function kneeByShape(levels: readonly LevelFigures[]): KneeVerdict {
   const index = levels.findIndex((_, at) => at < levels.length - 1 && flattensAfter(levels, at));
   const knee = levels[index];
@@ -92,12 +99,21 @@ export function findKnee(levels: readonly LevelFigures[]): KneeVerdict {
       };
     }
     if (waits(here) && flattensAfter(levels, index)) {
-      if (index === 0)
-        return { kind: 'below_range', why: `already at ${here.level} requests wait and throughput is flat` };
+      const before = levels[index - 1];
+      if (!before) return { kind: 'below_range', why: `already at ${here.level} requests wait and throughput is flat` };
+      const waiting = `${percent(here.waitingShare)} of the samples`;
+      const gain = gainOf(before, here);
+      if (gain < MIN_THROUGHPUT_GAIN) {
+        return {
+          kind: 'found',
+          level: before.level,
+          why: `the last level before requests wait (at ${here.level}: ${waiting}), which brings no more throughput (${change(gain)})`,
+        };
+      }
       return {
         kind: 'found',
         level: here.level,
-        why: `requests begin to wait (${percent(here.waitingShare)} of the samples), throughput flattens, and nothing is preempted`,
+        why: `requests begin to wait (${waiting}), throughput flattens, and nothing is preempted`,
       };
     }
   }
@@ -109,7 +125,6 @@ export function findKnee(levels: readonly LevelFigures[]): KneeVerdict {
   };
 }
 
-const MIN_THROUGHPUT_GAIN = 0.05;
 const MAX_TTFT_GROWTH = 0.2;
 
 /** Axis B: values in the order in which they were tried, the engine started anew for each. */
@@ -120,7 +135,7 @@ export function findKneeOfParameter(values: readonly LevelFigures[]): KneeVerdic
     const before = values[index - 1];
     const here = values[index];
     if (!before || !here || before.ttftP99Seconds === null || here.ttftP99Seconds === null) continue;
-    const gain = here.outputTokensPerSecond / before.outputTokensPerSecond - 1;
+    const gain = gainOf(before, here);
     const growth = here.ttftP99Seconds / before.ttftP99Seconds - 1;
     if (gain < MIN_THROUGHPUT_GAIN && growth > MAX_TTFT_GROWTH) {
       return {
@@ -140,6 +155,7 @@ export function findKneeOfParameter(values: readonly LevelFigures[]): KneeVerdic
   };
 }
 
+const change = (ratio: number): string => `${ratio < 0 ? '−' : '+'}${Math.abs(ratio * 100).toFixed(1)} %`;
 const percent = (ratio: number | null): string => (ratio === null ? 'unknown' : `${(ratio * 100).toFixed(1)} %`);
 
 /** Which level to run at, by what is wanted most. Null where the range holds no such level. */

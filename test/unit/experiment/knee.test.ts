@@ -33,9 +33,26 @@ describe('the knee on the axis of concurrency', () => {
 
   it('does not take one sample of a short window for a queue', () => {
     const seen = (samples: number): Partial<LevelFigures> => ({ waitingShare: samples / 6, waitingSamples: samples });
-    const levels = (samples: number) => [level(1, 50), level(2, 52, seen(samples)), level(4, 53, seen(6))];
+    const levels = (samples: number) => [level(1, 50), level(2, 62, seen(samples)), level(4, 66, seen(6))];
     expect(findKnee(levels(1))).toMatchObject({ kind: 'found', level: 4 });
     expect(findKnee(levels(2))).toMatchObject({ kind: 'found', level: 2 });
+  });
+
+  it('is the level before where the first queue buys no throughput at all', () => {
+    // A KV cache that holds four: at eight, four of them only wait.
+    const queue = (tokensPerSecond: number) => [
+      level(2, 171),
+      level(4, 291),
+      level(8, tokensPerSecond, { waitingShare: 1, ttftP99Seconds: 1.2 }),
+      level(12, 300, { waitingShare: 1, preemptions: 1 }),
+    ];
+    expect(findKnee(queue(293))).toEqual({
+      kind: 'found',
+      level: 4,
+      why: 'the last level before requests wait (at 8: 100.0 % of the samples), which brings no more throughput (+0.7 %)',
+    });
+    expect(findKnee(queue(280))).toMatchObject({ level: 4, why: expect.stringContaining('(−3.8 %)') });
+    expect(findKnee(queue(310))).toMatchObject({ level: 8 });
   });
 
   it('says so when there was no valid run', () => {

@@ -77,17 +77,17 @@ describe('a sweep', () => {
     return readSweep(path, plan);
   }
 
-  it('finds the knee within one level of where the engine is full, for short and for long prompts', async () => {
+  it('finds the knee where the engine is full, for short and for long prompts', async () => {
     const found = await sweep(PLAN, fakeLoad(byCapacity));
     expect(found.prompts.map((prompt) => prompt.knee)).toMatchObject([
-      { kind: 'found', level: 16 },
       { kind: 'found', level: 8 },
+      { kind: 'found', level: 4 },
     ]);
     expect(found.prompts.map((prompt) => prompt.kneeByRepeat)).toEqual([
-      [16, 16],
       [8, 8],
+      [4, 4],
     ]);
-    expect(found.prompts[0]?.points).toEqual({ latencyFirst: 8, throughputFirst: 16, withinSlo: 8 });
+    expect(found.prompts[0]?.points).toEqual({ latencyFirst: 4, throughputFirst: 8, withinSlo: 8 });
   });
 
   it('is reported from its records alone, the same as before', async () => {
