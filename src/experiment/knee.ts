@@ -107,7 +107,7 @@ export function findKnee(levels: readonly LevelFigures[]): KneeVerdict {
         return {
           kind: 'found',
           level: before.level,
-          why: `the last level before requests wait (at ${here.level}: ${waiting}), which brings no more throughput (${change(gain)})`,
+          why: `the last level before requests wait; at ${here.level} they do (${waiting}), for ${change(gain)} of throughput`,
         };
       }
       return {

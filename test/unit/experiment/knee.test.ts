@@ -49,9 +49,9 @@ describe('the knee on the axis of concurrency', () => {
     expect(findKnee(queue(293))).toEqual({
       kind: 'found',
       level: 4,
-      why: 'the last level before requests wait (at 8: 100.0 % of the samples), which brings no more throughput (+0.7 %)',
+      why: 'the last level before requests wait; at 8 they do (100.0 % of the samples), for +0.7 % of throughput',
     });
-    expect(findKnee(queue(280))).toMatchObject({ level: 4, why: expect.stringContaining('(−3.8 %)') });
+    expect(findKnee(queue(280))).toMatchObject({ level: 4, why: expect.stringContaining('for −3.8 % of throughput') });
     expect(findKnee(queue(310))).toMatchObject({ level: 8 });
   });
 
