@@ -1,4 +1,5 @@
 import type { ServerStamps } from '../stamps.ts';
+import { distribution } from '../statistics.ts';
 
 /** One request as its client recorded it; seconds on any clock of its own. */
 export interface Recorded {
@@ -28,19 +29,13 @@ interface Stream {
 const CANDIDATES = 12;
 const SAMPLE = 40;
 
-/** Nearest stream that is not taken, by its beginning and its end; null when none is near. */
-function nearest(streams: readonly Stream[], from: number, to: number, taken: ReadonlySet<string>): Stream | null {
-  let best: Stream | null = null;
-  let least = 2 * FARTHEST_SECONDS;
-  for (const stream of streams) {
-    if (stream.from < from - FARTHEST_SECONDS) continue;
-    if (stream.from > from + FARTHEST_SECONDS) break;
-    const distance = Math.abs(stream.from - from) + Math.abs(stream.to - to);
-    if (taken.has(stream.id) || distance >= least) continue;
-    best = stream;
-    least = distance;
-  }
-  return best;
+/** How far the ends of a request are from those of a stream, together. */
+const distanceOf = (stream: Stream, from: number, to: number): number =>
+  Math.abs(stream.from - from) + Math.abs(stream.to - to);
+
+/** Streams that began about then; `streams` by their beginning. */
+function near(streams: readonly Stream[], from: number): readonly Stream[] {
+  return streams.filter((stream) => Math.abs(stream.from - from) <= FARTHEST_SECONDS);
 }
 
 /** The clocks differ by a constant: of a few guesses, the one under which the first requests lie nearest. */
@@ -49,13 +44,33 @@ function offsetOf(ordered: readonly Recorded[], streams: readonly Stream[]): num
   const guesses = streams.slice(0, CANDIDATES).map(({ from }) => from - (ordered[0]?.sentAt ?? 0));
   const scored = guesses.map((offset) => {
     const distances = sample.map(({ sentAt, endedAt }) => {
-      const found = nearest(streams, sentAt + offset, endedAt + offset, new Set());
-      if (found === null) return 2 * FARTHEST_SECONDS;
-      return Math.abs(found.from - sentAt - offset) + Math.abs(found.to - endedAt - offset);
+      const from = sentAt + offset;
+      const all = near(streams, from).map((stream) => distanceOf(stream, from, endedAt + offset));
+      return Math.min(2 * FARTHEST_SECONDS, ...all);
     });
     return { offset, distance: distances.reduce((sum, distance) => sum + distance, 0) };
   });
   return scored.sort((a, b) => a.distance - b.distance)[0]?.offset ?? 0;
+}
+
+/** The surest pairs first: taken one request after the other, one would take the stream of the next. */
+function assign<T extends Recorded>(ordered: readonly T[], streams: readonly Stream[], offset: number): Map<T, Stream> {
+  const candidates = ordered.flatMap((record) =>
+    near(streams, record.sentAt + offset).map((stream) => ({
+      record,
+      stream,
+      distance: distanceOf(stream, record.sentAt + offset, record.endedAt + offset),
+    })),
+  );
+  candidates.sort((a, b) => a.distance - b.distance);
+  const taken = new Set<Stream>();
+  const found = new Map<T, Stream>();
+  for (const { record, stream, distance } of candidates) {
+    if (distance >= 2 * FARTHEST_SECONDS || taken.has(stream) || found.has(record)) continue;
+    taken.add(stream);
+    found.set(record, stream);
+  }
+  return found;
 }
 
 /**
@@ -67,12 +82,8 @@ export function pairByTime<T extends Recorded>(records: readonly T[], server: Se
     .map(([id, { received, sent }]) => ({ id, from: at(received), to: at(sent.at(-1)) }))
     .sort((a, b) => a.from - b.from);
   const ordered = [...records].sort((a, b) => a.sentAt - b.sentAt);
-  const offset = offsetOf(ordered, streams);
-  const taken = new Set<string>();
-  return ordered.flatMap((record) => {
-    const found = nearest(streams, record.sentAt + offset, record.endedAt + offset, taken);
-    if (found === null) return [];
-    taken.add(found.id);
-    return [{ ...record, id: found.id }];
-  });
+  const guessed = [...assign(ordered, streams, offsetOf(ordered, streams))];
+  // The guess is the delay of a single request; what all pairs have in common is nearer to the clocks' difference.
+  const offset = distribution(guessed.map(([record, stream]) => stream.from - record.sentAt)).p50;
+  return [...assign(ordered, streams, offset)].map(([record, { id }]) => ({ ...record, id }));
 }
