@@ -160,7 +160,10 @@ const percent = (ratio: number | null): string => (ratio === null ? 'unknown' : 
 
 /** Which level to run at, by what is wanted most. Null where the range holds no such level. */
 export interface WorkingPoints {
-  /** Left of the knee, with margin: the level before the knee, or the lowest. */
+  /**
+   * Left of the knee, with margin: the level before the knee, or the lowest. Of a start parameter, the value with the
+   * lowest TTFT: a smaller one may only make more requests wait.
+   */
   readonly latencyFirst: number | null;
   /** The knee itself, or the highest sound level where there is none. */
   readonly throughputFirst: number | null;
@@ -182,6 +185,17 @@ function holds(figures: LevelFigures, slo: SloBounds): boolean {
   const tpot =
     slo.tpotSeconds === null || (figures.tpotP50Seconds !== null && figures.tpotP50Seconds <= slo.tpotSeconds);
   return ttft && tpot && figures.failedRatio <= MAX_FAILED_RATIO;
+}
+
+/** The value of a start parameter with the lowest TTFT, beyond the knee left out; p50 where not every value has a p99. */
+export function fastestValue(values: readonly LevelFigures[], knee: KneeVerdict): number | null {
+  const sound = values.filter((figures) => !preempted(figures) && figures.failedRatio <= MAX_FAILED_RATIO);
+  const end = knee.kind === 'found' ? sound.findIndex((figures) => figures.level === knee.level) : -1;
+  const usable = end < 0 ? sound : sound.slice(0, end + 1);
+  const hasTail = usable.every((figures) => figures.ttftP99Seconds !== null);
+  const ttft = (figures: LevelFigures): number =>
+    (hasTail ? figures.ttftP99Seconds : figures.ttftP50Seconds) ?? Number.POSITIVE_INFINITY;
+  return usable.toSorted((a, b) => ttft(a) - ttft(b))[0]?.level ?? null;
 }
 
 export function workingPoints(

@@ -1,4 +1,5 @@
 import {
+  fastestValue,
   findKnee,
   findKneeOfParameter,
   type KneeVerdict,
@@ -96,11 +97,12 @@ export function analysePrompt(plan: SweepPlan, prompt: PromptSize, measured: rea
   const knee = find(plan, figures);
   const { ttftSeconds, tpotSeconds } = plan.load.slo;
   const slo = ttftSeconds === null && tpotSeconds === null ? null : { ttftSeconds, tpotSeconds };
+  const points = workingPoints(figures, knee, slo);
   return {
     prompt,
     levels,
     knee,
     kneeByRepeat: kneesByRepeat(plan, measured),
-    points: workingPoints(figures, knee, slo),
+    points: plan.axis.kind === 'concurrency' ? points : { ...points, latencyFirst: fastestValue(figures, knee) },
   };
 }

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { findKnee, findKneeOfParameter, type LevelFigures, workingPoints } from '../../../src/experiment/knee.ts';
+import {
+  fastestValue,
+  findKnee,
+  findKneeOfParameter,
+  type LevelFigures,
+  workingPoints,
+} from '../../../src/experiment/knee.ts';
 
 const level = (of: number, tokensPerSecond: number, more: Partial<LevelFigures> = {}): LevelFigures => ({
   level: of,
@@ -127,6 +133,21 @@ describe('working points', () => {
   it('are left of the knee, at the knee, and the highest level that holds the objective', () => {
     const points = workingPoints(levels, findKnee(levels), { ttftSeconds: 0.5, tpotSeconds: null });
     expect(points).toEqual({ latencyFirst: 16, throughputFirst: 32, withinSlo: 16 });
+  });
+
+  it('are, of a start parameter, the value with the lowest TTFT and not the smallest one', () => {
+    // Sixteen in flight: with a batch of four, twelve of them wait.
+    const values = [
+      level(4, 391, { ttftP99Seconds: 2.35 }),
+      level(8, 645, { ttftP99Seconds: 1.09 }),
+      level(16, 855, { ttftP99Seconds: 0.08 }),
+      level(32, 860, { ttftP99Seconds: 0.07 }),
+    ];
+    expect(fastestValue(values.slice(0, 3), { kind: 'none', why: '' })).toBe(16);
+    expect(fastestValue(values, { kind: 'found', level: 16, why: '' })).toBe(16);
+    const few = values.map((figures, index) => ({ ...figures, ttftP99Seconds: null, ttftP50Seconds: 1 / (index + 1) }));
+    expect(fastestValue(few, { kind: 'none', why: '' })).toBe(32);
+    expect(fastestValue([level(4, 9, { preemptions: 1 })], { kind: 'none', why: '' })).toBeNull();
   });
 
   it('do not take too few samples for proof', () => {
