@@ -1,3 +1,4 @@
+import { change } from './noise.ts';
 import { mean, studentT95, variance } from './statistics.ts';
 
 /** One cell of a comparison: which switches are on, and the value of each repeat. */
@@ -66,16 +67,14 @@ export function effects(cells: readonly Cell[]): Effect[] {
   return [...names.map((name) => [name]), ...pairs].flatMap((group) => effectOf(group, cells) ?? []);
 }
 
-const asPercent = (ratio: number): string => `${ratio >= 0 ? '+' : '−'}${Math.abs(ratio * 100).toFixed(1)} %`;
-
 /** One effect in words, with its interval. */
 export function effectInWords(effect: Effect, quantity: string): string {
   const interval =
     effect.low === null || effect.high === null
       ? ''
-      : ` (95 % interval ${asPercent(effect.low)} to ${asPercent(effect.high)})`;
+      : ` (95 % interval ${change(effect.low)} to ${change(effect.high)})`;
   if (effect.significant === null)
-    return `${effect.name}: ${asPercent(effect.ratio)} ${quantity}; one repeat says nothing of the noise`;
+    return `${effect.name}: ${change(effect.ratio)} ${quantity}; one repeat says nothing of the noise`;
   if (!effect.significant) return `${effect.name}: no difference in ${quantity} beyond the noise${interval}`;
-  return `${effect.name}: ${asPercent(effect.ratio)} ${quantity}${interval}`;
+  return `${effect.name}: ${change(effect.ratio)} ${quantity}${interval}`;
 }

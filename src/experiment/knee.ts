@@ -1,3 +1,5 @@
+import { change } from './noise.ts';
+
 /**
  * Where an engine is used well: the knee of the throughput-latency curve, by what the engine itself says.
  *
@@ -155,7 +157,6 @@ export function findKneeOfParameter(values: readonly LevelFigures[]): KneeVerdic
   };
 }
 
-const change = (ratio: number): string => `${ratio < 0 ? '−' : '+'}${Math.abs(ratio * 100).toFixed(1)} %`;
 const percent = (ratio: number | null): string => (ratio === null ? 'unknown' : `${(ratio * 100).toFixed(1)} %`);
 
 /** Which level to run at, by what is wanted most. Null where the range holds no such level. */
@@ -177,6 +178,7 @@ export interface SloBounds {
 }
 
 const MAX_FAILED_RATIO = 0.01;
+const isSound = (figures: LevelFigures): boolean => !preempted(figures) && figures.failedRatio <= MAX_FAILED_RATIO;
 
 /** Too few samples for a p99 do not prove that the objective holds. */
 function holds(figures: LevelFigures, slo: SloBounds): boolean {
@@ -189,7 +191,7 @@ function holds(figures: LevelFigures, slo: SloBounds): boolean {
 
 /** The value of a start parameter with the lowest TTFT, beyond the knee left out; p50 where not every value has a p99. */
 export function fastestValue(values: readonly LevelFigures[], knee: KneeVerdict): number | null {
-  const sound = values.filter((figures) => !preempted(figures) && figures.failedRatio <= MAX_FAILED_RATIO);
+  const sound = values.filter(isSound);
   const end = knee.kind === 'found' ? sound.findIndex((figures) => figures.level === knee.level) : -1;
   const usable = end < 0 ? sound : sound.slice(0, end + 1);
   const hasTail = usable.every((figures) => figures.ttftP99Seconds !== null);
@@ -204,7 +206,7 @@ export function workingPoints(
   slo: SloBounds | null,
 ): WorkingPoints {
   const at = knee.kind === 'found' ? levels.findIndex((figures) => figures.level === knee.level) : -1;
-  const sound = levels.filter((figures) => !preempted(figures) && figures.failedRatio <= MAX_FAILED_RATIO);
+  const sound = levels.filter(isSound);
   const within = slo === null ? [] : levels.filter((figures) => holds(figures, slo));
   return {
     latencyFirst: knee.kind === 'found' ? (levels[Math.max(0, at - 1)]?.level ?? null) : (sound[0]?.level ?? null),

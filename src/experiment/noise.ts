@@ -27,7 +27,8 @@ export function differenceOf(before: readonly number[], after: readonly number[]
   return { ratio, low: ratio - width, high: ratio + width, beyondNoise: Math.abs(ratio) > width };
 }
 
-const change = (ratio: number): string => `${ratio >= 0 ? '+' : '−'}${Math.abs(ratio * 100).toFixed(1)} %`;
+/** A ratio less 1 as a signed percentage. */
+export const change = (ratio: number): string => `${ratio >= 0 ? '+' : '−'}${Math.abs(ratio * 100).toFixed(1)} %`;
 
 /** A difference in words: how much, and whether the noise of the repeats allows to say so. */
 export function differenceInWords(difference: Difference | null): string {
