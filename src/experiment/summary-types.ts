@@ -73,7 +73,7 @@ export interface OwnLatency {
   readonly role: HistogramRole;
   readonly observations: number;
   readonly meanSeconds: number;
-  /** Null: cannot be seen from outside. */
+  /** Differs by what was on its way at the two polls, at most what was in flight. Null: cannot be seen from outside. */
   readonly clientObservations: number | null;
   readonly clientMeanSeconds: number | null;
 }

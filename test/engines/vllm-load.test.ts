@@ -17,6 +17,8 @@ if (venv === null) console.warn('SKIPPED: vLLM is not installed; test/engines/in
 
 const folder = mkdtempSync(join(tmpdir(), 'inference-probe-vllm-load-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+/** One that is not there yet: a test that is tried again must not meet what the last attempt left. */
+const newFolder = (): string => join(mkdtempSync(join(folder, 'attempt-')), 'run');
 
 const rise = (before: MetricsPage, after: MetricsPage, name: string): number =>
   (after.sum(name) ?? 0) - (before.sum(name) ?? 0);
@@ -50,12 +52,12 @@ describe.skipIf(venv === null)('an experiment on a real vLLM with a small KV cac
   afterAll(() => engine?.stop());
 
   /** A run with its records, and what the engine counted meanwhile. */
-  async function loadOnce(name: string, concurrency: number) {
-    const out = join(folder, name);
+  async function loadOnce(seed: string, concurrency: number) {
+    const out = newFolder();
     const before = await fetchPage(engine.metricsUrl);
     const lengths = ['-d', '15', '--trim', '1', '--warmup', '5', '--in-tokens', '64', '--max-out', '48'];
     const { exitCode, summary } = await experiment<Summary>(
-      ['load', '--url', engine.url, '-c', String(concurrency), ...lengths, '--seed', name, '--out', out],
+      ['load', '--url', engine.url, '-c', String(concurrency), ...lengths, '--seed', seed, '--out', out],
       { limitSeconds: 120 },
     );
     // The engine writes the end of a request a moment after the client has it.
@@ -94,20 +96,22 @@ describe.skipIf(venv === null)('an experiment on a real vLLM with a small KV cac
     expect(Math.abs(decodeRatio - 1)).toBeLessThan(0.02);
     expect(queueing).toBeLessThan(ours);
 
-    // The same in the run's own account of the window, between two of its polls.
+    // The same in the run's own account of the window, between two of its polls. A first token that is on its way while
+    // a page is made is counted there already and not yet here: at each end at most one of each request in flight.
     const own = summary.engine?.ownLatencies.find(({ role }) => role === 'ttft');
-    expect(own?.clientObservations).toBe(own?.observations);
+    expect(own?.observations).toBeGreaterThan(10);
+    const onTheWay = Math.abs((own?.clientObservations ?? 0) - (own?.observations ?? 0));
+    expect(onTheWay).toBeLessThanOrEqual(concurrency);
     expect((own?.clientMeanSeconds ?? 0) - (own?.meanSeconds ?? 0)).toBeLessThan(0.015);
   });
 
   it('finds the knee before the preemptions that the engine itself counts', async () => {
     const before = await fetchPage(engine.metricsUrl);
-    const out = join(folder, 'levels');
     const lengths = ['-d', '15', '--trim', '2', '--warmup', '5', '--in-tokens', '64', '--max-out', '160'];
     const levels = ['--levels', '1,2,12', '--repeats', '1', '--cooldown', '1', '--seed', '1'];
     const { exitCode, summary } = await notLimited(
-      (attempt) =>
-        experiment<Swept>(['sweep', '--url', engine.url, ...levels, ...lengths, '--out', `${out}-${attempt}`], {
+      () =>
+        experiment<Swept>(['sweep', '--url', engine.url, ...levels, ...lengths, '--out', newFolder()], {
           limitSeconds: 170,
         }),
       anyLevelLost,
@@ -138,8 +142,8 @@ describe.skipIf(venv === null)('a sweep over a start parameter of a real vLLM', 
     const axis = ['--start', start, '--values', '1,8', '-c', '8', '--repeats', '1', '--cooldown', '1', '--seed', '1'];
     const target = ['--url', `http://127.0.0.1:${port}`];
     const { exitCode, summary } = await notLimited(
-      (attempt) =>
-        experiment<Swept>(['sweep', ...target, ...axis, ...lengths, '--out', join(folder, `values-${attempt}`)], {
+      () =>
+        experiment<Swept>(['sweep', ...target, ...axis, ...lengths, '--out', newFolder()], {
           env,
           limitSeconds: 600,
         }),
