@@ -52,11 +52,12 @@ const nameOf = (encoding: string | undefined): string => encoding?.trim().toLowe
 
 export const isCompressed = (encoding: string | undefined): boolean => !PLAIN.has(nameOf(encoding));
 
-/** Null: an encoding that we cannot read. Identity was asked for, so anything else is the server's own idea. */
-export function createDecoder(encoding: string | undefined, sink: DecodedSink): BodyDecoder | null {
-  const name = nameOf(encoding);
-  if (PLAIN.has(name)) return { push: sink.data, end: sink.ended, destroy: () => {} };
-  const create = DECODERS.get(name);
+/**
+ * For a compressed body. Null: an encoding that we cannot read. Identity was asked for, so anything else is the server's
+ * own idea.
+ */
+export function createDecoder(encoding: string, sink: DecodedSink): BodyDecoder | null {
+  const create = DECODERS.get(nameOf(encoding));
   return create === undefined ? null : decodeLate(create, sink);
 }
 
