@@ -37,7 +37,8 @@ export async function openBrowser(): Promise<Browser> {
     context,
     async close() {
       await context.close();
-      rmSync(profile, { recursive: true, force: true });
+      // A child of the browser may write its last file while the folder is being removed.
+      rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
     },
   };
 }

@@ -85,15 +85,23 @@ export async function startScriptedServer(options: ScriptedServerOptions): Promi
   let accepted = 0;
 
   // One step after the other: on a busy machine a later one must not overtake one that waits for its time.
-  const run = (socket: Socket, request: ReceivedRequest & { doneAtMs: number[] }, steps: readonly Step[]): void => {
+  const run = (
+    socket: Socket,
+    request: ReceivedRequest & { doneAtMs: number[] },
+    steps: readonly Step[],
+    lastAtMs = 0,
+  ): void => {
     const [next, ...later] = steps;
     if (next === undefined || socket.destroyed) return;
+    // A reset throws away what the other side has not read yet: it keeps its distance from the step before it, however
+    // late that was.
+    const sinceLast = next.atMs - lastAtMs;
     const act = (): void => {
       request.doneAtMs.push(performance.now());
       perform(socket, next.act);
-      run(socket, request, later);
+      run(socket, request, later, next.atMs);
     };
-    const delayMs = request.receivedAtMs + next.atMs - performance.now();
+    const delayMs = Math.max(request.receivedAtMs + next.atMs - performance.now(), next.act === 'RST' ? sinceLast : 0);
     if (delayMs <= 0) {
       act();
       return;

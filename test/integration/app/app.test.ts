@@ -144,7 +144,8 @@ describe('the exporter beside a simulated engine', () => {
 
   it('R-012: an engine that stood idle when it stopped is found to hang by the probe alone', async () => {
     const engine = await simulator();
-    const impatient = quickProfile('cold', 0.3, 3.5);
+    // Time enough between two probes for the engine to stop there and not in the middle of one.
+    const impatient = quickProfile('cold', 2, 3.5);
     const running = await exporter(quickConfig(quickTarget(engine.url, { profiles: [impatient] })));
     await until(
       () => attempts(running),
@@ -156,7 +157,7 @@ describe('the exporter beside a simulated engine', () => {
       (found) => found.length > 0,
     );
     expect(failed).toMatchObject({ reason: 'ttft_timeout', cause: 'engine_hang' });
-  });
+  }, 30_000);
 
   it('an engine that is put to sleep is skipped, not failed', async () => {
     const engine = await simulator();
@@ -180,10 +181,17 @@ describe('the exporter beside a simulated engine', () => {
       () => attempts(running),
       (count) => (count ?? 0) >= 3,
     );
-    expect(await running.metric('inference_engine_up{target="down"}')).toBe(0);
+    // The two targets keep their own time: what is said of the one may come a moment after what is said of the other.
+    await until(
+      () => running.metric('inference_engine_up{target="down"}'),
+      (up) => up === 0,
+    );
     expect((await running.get('/-/ready')).status).toBe(200);
     const skipped = 'inference_probe_skipped_total{target="down",model="unknown",profile="cold",reason="starting"}';
-    expect(await running.metric(skipped)).toBeGreaterThanOrEqual(1);
+    await until(
+      () => running.metric(skipped),
+      (count) => (count ?? 0) >= 1,
+    );
   });
 
   it('G-173: is healthy from the start and ready only when every endpoint has been asked once', async () => {

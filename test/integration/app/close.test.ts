@@ -3,6 +3,9 @@ import { exporter, quickConfig, quickProfile, quickTarget, simulator, until } fr
 
 const LABELS = 'target="engine",model="sim",profile="cold"';
 
+/** A grace of 1.5 s, and a busy machine; what is not given up ends by its own deadlines, which are 8 s and more. */
+const FAST_MS = 4000;
+
 /** What keeps a process alive, by kind; the test runner's own pipes and this suite's simulators are there before. */
 const resources = (): Readonly<Record<string, number>> => {
   const counts: Record<string, number> = {};
@@ -25,7 +28,7 @@ describe('stopping', () => {
     const failed = await running.metric(`inference_probe_failures_total{${LABELS},reason="connection_lost"}`);
     const began = performance.now();
     await running.app.close();
-    expect(performance.now() - began).toBeLessThan(2000);
+    expect(performance.now() - began).toBeLessThan(FAST_MS);
     expect(failed).toBe(0);
     expect(running.app.address()).toBeNull();
     expect(running.lines.filter(({ message }) => message.includes('fail'))).toEqual([]);
@@ -54,7 +57,7 @@ describe('stopping', () => {
     const running = await exporter(quickConfig(quickTarget(new URL(`http://127.0.0.1:${port}`))));
     const began = performance.now();
     await running.app.close();
-    expect(performance.now() - began).toBeLessThan(2000);
+    expect(performance.now() - began).toBeLessThan(FAST_MS);
     await new Promise<void>((resolve) => silent.close(() => resolve()));
   });
 

@@ -130,7 +130,7 @@ describe('once', () => {
 
   it('exits with 1 for a failed probe and says why and what to do', async () => {
     const { url } = await engine(stall);
-    const { code, out } = await once(['--url', url, '--timeout', '1']);
+    const { code, out } = await once(['--url', url, '--timeout', '3']);
     expect(code).toBe(1);
     expect(out).toMatch(/FAILED {2}(?:stalled|total_timeout) \(side: endpoint, stage: stream\)/);
     expect(out).toContain('asked the endpoint:');

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { readRun } from '../../../src/experiment/read-run.ts';
 import { summarise } from '../../../src/experiment/summary.ts';
 import type { Summary } from '../../../src/experiment/summary-types.ts';
 import { bundle, type Running, start } from '../../support/bundle.ts';
 import { loadedSimulator, newFolder } from './load-rig.ts';
+
+// Whole programs and real windows: some seconds each, and more on a busy machine.
+vi.setConfig({ testTimeout: 40_000 });
 
 let program = '';
 beforeAll(async () => {
@@ -33,21 +36,22 @@ function begin([name = '', ...args]: readonly string[]): Running {
 const load = async (folder: string, ...args: readonly string[]): Promise<Running> =>
   begin([...(await command(folder)), ...args]);
 
-const lines = (path: string): number => readFileSync(path, 'utf8').split('\n').length;
-
-it('leaves records that can be read after kill -9, and loses at most the last second', async () => {
-  const folder = newFolder();
-  const running = await load(folder, '-c', '4', '-d', '60', '--warmup', '0');
-  await running.saying(/cost:/);
-  let seen = 0;
-  while (seen < 30) {
+/** Waits until the records of so many requests are on the disk. */
+async function recorded(folder: string, requests: number): Promise<void> {
+  for (let seen = 0; seen < requests; ) {
     await sleep(100);
     try {
-      seen = lines(`${folder}/requests.jsonl`);
+      seen = readFileSync(`${folder}/requests.jsonl`, 'utf8').split('\n').length;
     } catch {
       // Not there yet.
     }
   }
+}
+
+it('leaves records that can be read after kill -9, and loses at most the last second', async () => {
+  const folder = newFolder();
+  const running = await load(folder, '-c', '4', '-d', '60', '--warmup', '0');
+  await recorded(folder, 30);
   running.signal('SIGKILL');
   const killedAt = Date.now() / 1000;
   expect((await running.finished()).code).toBeNull();
@@ -87,8 +91,7 @@ it('shares the load between threads of the one program, and exits by the verdict
 it('ends in good order on SIGINT, with a partial result and its report', async () => {
   const folder = newFolder();
   const running = await load(folder, '-c', '2', '-d', '60', '--warmup', '0');
-  await running.saying(/cost:/);
-  await sleep(1800);
+  await recorded(folder, 15);
   running.signal('SIGINT');
   const { code, out } = await running.finished();
   expect(code).toBe(1);

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import type { LoadDependencies, LoadRequest } from '../../../src/experiment/load-types.ts';
@@ -29,6 +30,13 @@ export async function loadedSimulator(engine: Partial<SimulatorOptions['engine']
   );
   open.push(() => started.close());
   return started;
+}
+
+/** Waits until the load that runs has made the engine generate so many tokens more. */
+export async function generated({ engine }: Simulator, tokens: number): Promise<void> {
+  const now = (): number => engine.statistics().counters.generationTokens;
+  const wanted = now() + tokens;
+  while (now() < wanted) await sleep(10);
 }
 
 export function newFolder(): string {

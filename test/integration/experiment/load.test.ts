@@ -7,7 +7,7 @@ import { readRun } from '../../../src/experiment/read-run.ts';
 import { runLoad } from '../../../src/experiment/run-load.ts';
 import { summarise } from '../../../src/experiment/summary.ts';
 import { seconds } from '../../../src/units.ts';
-import { aLoad, loadDeps, loadedSimulator, newFolder } from './load-rig.ts';
+import { aLoad, generated, loadDeps, loadedSimulator, newFolder } from './load-rig.ts';
 
 describe('a load run against the simulated engine', () => {
   it('records every request, and its tokens are those of the engine', async () => {
@@ -106,9 +106,11 @@ describe('a load run against the simulated engine', () => {
   it('flags a stretch in which the engine stood still, and keeps it in the figures', async () => {
     const simulator = await loadedSimulator();
     const deps = loadDeps();
-    const prepared = await calibrateLoad(await prepareLoad(aLoad(simulator.url, { warmupMaxSeconds: 0 }), deps), deps);
+    const load = aLoad(simulator.url, { warmupMaxSeconds: 0, windowSeconds: 3 });
+    const prepared = await calibrateLoad(await prepareLoad(load, deps), deps);
     const running = runLoad(prepared, newFolder(), deps);
-    await new Promise((resolve) => setTimeout(resolve, 800));
+    // Well into the window: four streams of at most a hundred tokens a second.
+    await generated(simulator, 240);
     simulator.fault({ kind: 'hang', forSeconds: seconds(0.8) });
     const { summary } = await running;
     const flagged = summary.timeline.filter((slot) => slot.flagged);
@@ -126,12 +128,16 @@ describe('a load run against the simulated engine', () => {
     const load = aLoad(simulator.url, { warmupMaxSeconds: 0, windowSeconds: 60, trimSeconds: 5 });
     const prepared = await calibrateLoad(await prepareLoad(load, deps), deps);
     const folder = newFolder();
-    setTimeout(() => stop.abort(), 1800);
-    const { summary, metadata } = await runLoad(prepared, folder, deps);
+    const began = performance.now();
+    const running = runLoad(prepared, folder, deps);
+    await generated(simulator, 600);
+    stop.abort();
+    const lastedSeconds = (performance.now() - began) / 1000;
+    const { summary, metadata } = await running;
     expect(metadata.ended).toBe('partial');
     expect(['partial', 'client_limited']).toContain(summary.verdict);
     expect(summary.notes.join()).toContain('interrupted');
-    expect(summary.window.lengthSeconds).toBeLessThan(2);
+    expect(summary.window.lengthSeconds).toBeLessThanOrEqual(lastedSeconds);
     expect(summary.throughput.outputTokensPerSecond).toBeGreaterThan(0);
     // Whatever was in flight was waited for.
     expect(readRun(folder).requests.every((request) => request.outcome === 'good')).toBe(true);
@@ -141,10 +147,10 @@ describe('a load run against the simulated engine', () => {
   it('has failures first, and quantiles that know of them', async () => {
     const simulator = await loadedSimulator();
     const deps = loadDeps();
-    const load = aLoad(simulator.url, { warmupMaxSeconds: 0 });
+    const load = aLoad(simulator.url, { warmupMaxSeconds: 0, windowSeconds: 3 });
     const prepared = await calibrateLoad(await prepareLoad(load, deps), deps);
     const running = runLoad(prepared, newFolder(), deps);
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await generated(simulator, 240);
     simulator.fault({ kind: 'error', where: 'http', afterTokens: 0, requests: 6, forSeconds: null });
     const { summary } = await running;
     expect(summary.requests.failures).toEqual([{ reason: 'server_error', side: 'endpoint', requests: 6 }]);

@@ -21,6 +21,15 @@ async function rawConnection(port: number, text: string): Promise<{ socket: Sock
   return { socket, answer };
 }
 
+/** Resolves `asked` once a request has got as far as its handler. */
+function anAsking(): { readonly asked: Promise<void>; readonly note: () => void } {
+  let note = (): void => {};
+  const asked = new Promise<void>((resolve) => {
+    note = resolve;
+  });
+  return { asked, note: () => note() };
+}
+
 describe('limits', () => {
   it('a request body is not read to the end of the world', async () => {
     await using running = await runServer({ actions: { reload: async () => ({ ok: true }) } });
@@ -103,12 +112,19 @@ describe('starting and stopping', () => {
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const metrics = { render: () => held.then(() => ({ contentType: 'text/plain', body: 'late\n' })) };
+    const { asked, note } = anAsking();
+    const metrics = {
+      render: () => {
+        note();
+        return held.then(() => ({ contentType: 'text/plain', body: 'late\n' }));
+      },
+    };
     const running = await runServer({ metrics });
     const idle = await rawConnection(running.port, 'GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n');
     await once(idle.socket, 'data');
     const answer = ask(running.port, 'GET', '/metrics');
     const started = await rawConnection(running.port, '');
+    await asked;
     const closing = running.server.close(seconds(5));
     await idle.answer;
     setImmediate(release);
@@ -120,11 +136,16 @@ describe('starting and stopping', () => {
   });
 
   it('closing does not wait longer than its grace for a request that never ends', async () => {
-    const metrics = { render: () => new Promise<never>(() => {}) };
+    const { asked, note } = anAsking();
+    const metrics = {
+      render: () => {
+        note();
+        return new Promise<never>(() => {});
+      },
+    };
     const running = await runServer({ metrics });
     const answer = ask(running.port, 'GET', '/metrics').catch((error: NodeJS.ErrnoException) => error.code);
-    // The request is there once another connection has been served.
-    await ask(running.port, 'GET', '/-/healthy');
+    await asked;
     await running.server.close(seconds(0.05));
     expect(await answer).toBe('ECONNRESET');
   });

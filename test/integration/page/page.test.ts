@@ -163,21 +163,21 @@ describe.skipIf(noBrowser !== null)('the live page in a browser', () => {
       const reading = () => page.locator('.reading').count();
       const box = await page.locator('#charts').boundingBox();
       await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + 80);
-      expect(await reading()).toBe(6);
+      await expect.poll(reading).toBe(6);
       await page.mouse.move(5, 5);
-      expect(await reading()).toBe(0);
+      await expect.poll(reading).toBe(0);
       await page.focus('#reading');
       await page.keyboard.press('ArrowLeft');
-      expect(await reading()).toBe(6);
+      await expect.poll(reading).toBe(6);
       await page.keyboard.press('End');
-      expect(await reading()).toBe(0);
+      await expect.poll(reading).toBe(0);
     });
 
     it('shows five minutes instead of fifteen on request', async () => {
       const all = await page.locator('.chart .marker').count();
       await page.click('[data-range="300"]');
       expect(await page.getAttribute('[data-range="300"]', 'aria-pressed')).toBe('true');
-      expect(await page.locator('.chart .marker').count()).toBeLessThan(all / 2);
+      await expect.poll(() => page.locator('.chart .marker').count()).toBeLessThan(all / 2);
     });
 
     it('asks nothing while it is hidden, and at once when it is seen again', async () => {

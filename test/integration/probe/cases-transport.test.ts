@@ -374,7 +374,8 @@ describe('kind C: HTTP and the transport below it', () => {
         socket.once('data', () => {
           socket.pause();
           socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
-          setTimeout(() => socket.destroy(), 50);
+          // In two steps: what was written can be read between them, however late the first is.
+          setTimeout(() => setTimeout(() => socket.destroy(), 25), 25);
         });
         return true;
       },

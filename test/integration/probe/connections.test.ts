@@ -70,7 +70,7 @@ describe('a reused connection', () => {
     const script = (): readonly Step[] => [...GOOD_STREAM, { atMs: 25, act: 'FIN' }];
     await withRig({ script }, async ({ good, server }) => {
       await good();
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await server.quiet();
       expect(await good()).toMatchObject({ connection: 'fresh', retriedStaleConnection: false });
       expect(server.requests).toHaveLength(2);
     });

@@ -302,10 +302,11 @@ describe('time', () => {
     const rig = await startRig({ script: () => GOOD_STREAM });
     const target = { url: `http://engine.test:${rig.server.port}` };
     await withRig({ target, dependencies: { resolve: slow } }, async ({ good }) => {
-      const { ttftSeconds, phases, beganAt, requestAt } = await good();
+      const { ttftSeconds, phases, beganAt, requestAt, eventLoopDelaySeconds } = await good();
       expect(phases.dns).toBeGreaterThan(0.19);
       expect((requestAt ?? 0) - beganAt).toBeGreaterThan(0.19);
-      expect(ttftSeconds).toBeLessThan(0.15);
+      // What a busy machine adds is told; the name that is waited for holds nothing up.
+      expect(ttftSeconds).toBeLessThan(0.15 + 2.5 * (eventLoopDelaySeconds ?? 0));
     });
     await rig.close();
   });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { seconds } from '../../../src/units.ts';
 import { freePort, haproxyInFrontOf, isMissing } from '../../support/real-proxy.ts';
-import { inFront, probing, reasonOf, STEP_SECONDS, startEngine, startServer, TOKENS } from './harness.ts';
+import { flowing, inFront, probing, reasonOf, STEP_SECONDS, startEngine, startServer, TOKENS } from './harness.ts';
 
 const haproxy = (...how: Parameters<typeof haproxyInFrontOf>) => inFront('haproxy', haproxyInFrontOf(...how));
 
@@ -38,7 +38,8 @@ describe.skipIf(isMissing('haproxy'))('HAProxy in front of the engine', () => {
   test('whose engine is full for it answers with 503 after the queue', async () => {
     const engine = await startEngine();
     const proxy = await haproxy(engine.url.host, { server: 'maxconn 1', defaults: 'timeout queue 100ms' });
-    const busy = probing(proxy.url, { maxTokens: 100 })();
+    // Busy for far longer than the queue is patient.
+    const busy = probing(proxy.url, { maxTokens: 250 })();
     while (engine.engine.state().running === 0) await sleep(5);
     const outcome = await probing(proxy.url)();
     expect(outcome).toMatchObject({ httpStatus: 503, failure: { reason: 'no_upstream' } });
@@ -73,8 +74,7 @@ describe.skipIf(isMissing('haproxy'))('HAProxy in front of the engine', () => {
     const proxy = await haproxy(engine.url.host);
     const probe = probing(proxy.url, { maxTokens: 200 });
     const running = probe();
-    while (engine.engine.state().running === 0) await sleep(5);
-    await sleep(100);
+    await flowing(engine);
     engine.fault({ kind: 'restart', downSeconds: seconds(20) });
     expect(reasonOf(await running)).toBe('connection_lost');
     expect(reasonOf(await probe())).toBe('no_upstream');
@@ -85,7 +85,7 @@ describe.skipIf(isMissing('haproxy'))('HAProxy in front of the engine', () => {
     const proxy = await haproxy(engine.url.host);
     const probe = probing(proxy.url);
     expect((await probe()).connection).toBe('fresh');
-    await sleep(500);
+    await sleep(1500);
     expect(await probe()).toMatchObject({ outcome: 'good', connection: 'fresh' });
   });
 });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { silentLogger } from '../../../src/log.ts';
@@ -30,6 +31,12 @@ export const startEngine = (): Promise<Simulator> => {
   const options = { ...DEFAULT_SIMULATOR, model: 'm', port: 0, engine: { ...DEFAULT_SIMULATOR.engine, cost } };
   return closedAfterwards(startSimulator(options, { clock: systemClock(), log: silentLogger() }));
 };
+
+/** Waits until the engine has sent a dozen tokens, and the proxy has had its time to pass the first of them on. */
+export async function flowing({ engine }: Simulator): Promise<void> {
+  while (engine.statistics().counters.generationTokens < 12) await sleep(5);
+  await sleep(300);
+}
 
 export const startServer = (script: Script): Promise<ScriptedServer> =>
   closedAfterwards(startScriptedServer({ script }));

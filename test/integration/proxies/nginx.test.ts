@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { seconds } from '../../../src/units.ts';
 import { freePort, isMissing, nginxInFrontOf } from '../../support/real-proxy.ts';
-import { inFront, probing, reasonOf, STEP_SECONDS, startEngine, startServer, TOKENS } from './harness.ts';
+import { flowing, inFront, probing, reasonOf, STEP_SECONDS, startEngine, startServer, TOKENS } from './harness.ts';
 
 const UNBUFFERED = 'proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off;';
 const nginx = (upstream: string, directives = UNBUFFERED) => inFront('nginx', nginxInFrontOf(upstream, directives));
@@ -79,8 +79,7 @@ describe.skipIf(isMissing('nginx'))('nginx in front of the engine', () => {
     const proxy = await nginx(engine.url.host, directives);
     const probe = probing(proxy.url, { maxTokens: 200 });
     const running = probe();
-    while (engine.engine.state().running === 0) await sleep(5);
-    await sleep(100);
+    await flowing(engine);
     engine.fault({ kind: 'restart', downSeconds: seconds(20) });
     const outcome = await running;
     expect(outcome).toMatchObject({ outcome: 'failed', httpStatus: 200, terminal: false });
@@ -124,7 +123,7 @@ describe.skipIf(isMissing('nginx'))('nginx in front of the engine', () => {
     const probe = probing(proxy.url);
     expect((await probe()).connection).toBe('fresh');
     expect((await probe()).connection).toBe('reused');
-    await sleep(1300);
+    await sleep(2500);
     expect(await probe()).toMatchObject({ outcome: 'good', connection: 'fresh' });
   });
 });

@@ -67,7 +67,7 @@ export interface CallOptions {
   readonly method?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Hang up after this long. */
+  /** Hang up this long after the headers. */
   readonly leaveAfterSeconds?: number;
 }
 
@@ -87,16 +87,12 @@ export function call(on: Simulator, path: string, options: CallOptions = {}): Pr
       agent: new Agent(),
       headers: { 'content-type': 'application/json', ...options.headers },
     });
-    const timer =
-      options.leaveAfterSeconds === undefined
-        ? undefined
-        : setTimeout(() => sent.destroy(), options.leaveAfterSeconds * 1000);
-    sent.on('error', (error) => {
-      clearTimeout(timer);
-      reject(error);
-    });
+    sent.on('error', reject);
     sent.on('response', (response) => {
       const headersAt = elapsed();
+      const { leaveAfterSeconds } = options;
+      const timer =
+        leaveAfterSeconds === undefined ? undefined : setTimeout(() => sent.destroy(), leaveAfterSeconds * 1000);
       const pieces: { at: number; text: string }[] = [];
       const finish = (ended: 'end' | 'lost'): void => {
         clearTimeout(timer);
