@@ -33,6 +33,10 @@ function details(response: ErrorResponse, status: number): { what: string; detai
   return { what, detail: { ...(why !== null && { refused_for: why }), ...(parameter !== null && { parameter }) } };
 }
 
+/** LiteLLM refuses a key with 400 or 500 where the fault is found late; the type of the error says what it is. */
+const isBadKey = (status: number, error: StreamErrorObject | null): boolean =>
+  (status === 400 || status === 500) && error !== null && impliedStatus(error) === 401;
+
 const ASKS_FOR_TLS = /http request (?:was sent )?to (?:an? )?https (?:port|server)|requires TLS/i;
 
 function redirectDetail({ headers, place }: ErrorResponse): FailureDetail {
@@ -48,7 +52,9 @@ function redirectDetail({ headers, place }: ErrorResponse): FailureDetail {
 export function classifyResponse(response: ErrorResponse): Failure {
   const { status, headers, body, error, place } = response;
   const text = `${error?.text ?? ''} ${body}`;
-  const reason = strongReason(error, headers['x-amzn-errortype']) ?? reasonOfStatus(status, { headers, text });
+  const reason =
+    strongReason(error, headers['x-amzn-errortype']) ??
+    (isBadKey(status, error) ? 'unauthorized' : reasonOfStatus(status, { headers, text }));
   if (reason === 'redirected') return failure(reason, place, `HTTP ${status}`, { status, ...redirectDetail(response) });
   // nginx, Go, Tomcat and Jetty: the scheme of the URL is wrong.
   if (status === 400 && ASKS_FOR_TLS.test(text)) {

@@ -51,9 +51,21 @@ const UPSTREAM_DNS =
 const OVERFLOW = /reset reason: overflow/i;
 /** In the words of LiteLLM, OpenRouter, Triton, and the routers of vLLM; an adapter is a model to its users. */
 const MODEL_MISSING =
-  /model(?: (?:id|with name))?[ :=]*["'`]?[^\s"'`]*["'`]? (?:(?:was |is )?not (?:found|loaded|served)|does not exist)|not a valid model|(?:invalid|unknown) model(?: name| id)?\b|no such model|adapters?\b.{0,80}\b(?:not found|not loaded|never been loaded|does not exist)/i;
+  /model(?: (?:id|with name))?[ :=]*["'`]?[^\s"'`]*["'`]? (?:(?:was |is )?not (?:found|loaded|served)|(?:does )?not exist)|not a valid model|(?:invalid|unknown) model(?: name| id)?\b|no such model|adapters?\b.{0,80}\b(?:not found|not loaded|never been loaded|does not exist)/i;
 
-const SPENT = /balance is too low|insufficient (?:balance|credits?|funds)/i;
+/** An account without money, where neither status nor code says so: Anthropic, DeepSeek, xAI, Z.ai, Fireworks, one-api. */
+const SPENT =
+  /balance is too low|(?:insufficient|not enough) (?:\w+ )?(?:balance|credits?|funds|quota)|quota is (?:not enough|insufficient|exhausted)|call volume quota|all available credits|spend(?:ing)? limit|in arrears|past invoices/i;
+/** A rate limit in the words of Baidu, too: "qps request limit reached". */
+const RATE = /rate limit|too many requests|\b(?:qps|qpm|rpm|tpm|concurrency) (?:\w+ )?limit|request limit reached/i;
+/** No room, as opposed to a client that asks too often. With 429 also the inference gateway and Mistral. */
+const NO_ROOM =
+  /overloaded|queue is full|(?:server|workers?|instances?|backends?) (?:(?:is|are) )?busy|at capacity|capacity exceeded|saturated/i;
+/** A key that is missing or wrong: Google and xAI refuse it with 400. */
+const BAD_KEY =
+  /\b(?:api|access|secret)[ _-]?(?:key|token)\b.{0,40}\b(?:not valid|invalid|incorrect|expired|required|missing|not found)\b|\b(?:invalid|incorrect|missing|no|wrong|expired) (?:api|access|secret)[ _-]?(?:key|token)\b|authentication (?:error|failed)|\blog ?in fail/i;
+const FILTERED =
+  /content (?:management )?policy|content[ _]?filter|new_sensitive|sensitive (?:content|information|words)/i;
 
 /** 503 has the most meanings of all. An engine never answers in HTML: such a page is a gateway's own. */
 function unavailable({ headers, text }: StatusHints): FailureReason {
@@ -69,7 +81,9 @@ function unavailable({ headers, text }: StatusHints): FailureReason {
 /** 500 is also what a gateway says that did not expect to be left without an engine. */
 function internalError({ text }: StatusHints): FailureReason {
   if (NO_UPSTREAM.test(text)) return 'no_upstream';
-  return CONNECT_FAILED.test(text) || UPSTREAM_DNS.test(text) ? 'bad_gateway' : 'server_error';
+  if (CONNECT_FAILED.test(text) || UPSTREAM_DNS.test(text)) return 'bad_gateway';
+  if (NO_ROOM.test(text)) return 'overloaded';
+  return LOADING.test(text) ? 'starting' : 'server_error';
 }
 
 /** Cloudflare's 530 with "error code: 1016", and gateways that say it in words: the engine's name does not resolve. */
@@ -77,29 +91,58 @@ export const namesUpstreamDns = (status: number, text: string): boolean =>
   UPSTREAM_DNS.test(text) || (status === 530 && /\b1016\b/.test(text));
 
 const BY_TEXT: readonly (readonly [RegExp, FailureReason])[] = [
+  [SPENT, 'quota_exhausted'],
+  [BAD_KEY, 'unauthorized'],
   [MODEL_MISSING, 'not_found'],
-  [/rate limit|too many requests/i, 'rate_limited'],
-  [/overloaded|queue is full|server (?:is )?busy|at capacity/i, 'overloaded'],
+  [RATE, 'rate_limited'],
+  [NO_ROOM, 'overloaded'],
   [LOADING, 'starting'],
+  [FILTERED, 'content_filtered'],
   [NO_UPSTREAM, 'no_upstream'],
   [CONNECT_FAILED, 'bad_gateway'],
   [UPSTREAM_DNS, 'bad_gateway'],
 ];
 
 /** The reason that an error gives which has neither a status nor words of a known kind; null when it gives none. */
-export const reasonOfText = (text: string): FailureReason | null =>
-  BY_TEXT.find(([pattern]) => pattern.test(text))?.[1] ?? null;
+export const reasonOfText = (text: string): FailureReason | null => firstOf(BY_TEXT, text);
+
+/** Statuses that gateways use for more than they mean, refined by the words beside them. */
+const WORDS_BY_STATUS: ReadonlyMap<number, readonly (readonly [RegExp, FailureReason])[]> = new Map([
+  [
+    400,
+    [
+      // LiteLLM with every deployment in its cool-down, or down.
+      [NO_UPSTREAM, 'no_upstream'],
+      [SPENT, 'quota_exhausted'],
+      [BAD_KEY, 'unauthorized'],
+      [MODEL_MISSING, 'not_found'],
+    ],
+  ],
+  [403, [[SPENT, 'quota_exhausted']]],
+  [412, [[SPENT, 'quota_exhausted']]],
+  [422, [[MODEL_MISSING, 'not_found']]],
+  [
+    429,
+    [
+      [NO_UPSTREAM, 'no_upstream'],
+      [SPENT, 'quota_exhausted'],
+      [NO_ROOM, 'overloaded'],
+      [LOADING, 'starting'],
+    ],
+  ],
+]);
+
+const firstOf = (table: readonly (readonly [RegExp, FailureReason])[], text: string): FailureReason | null =>
+  table.find(([pattern]) => pattern.test(text))?.[1] ?? null;
+
+const byWords = (status: number, text: string): FailureReason | null =>
+  firstOf(WORDS_BY_STATUS.get(status) ?? [], text);
 
 /** The reason for an HTTP status of 300 and above, also for one that stands inside an error object. */
 export function reasonOfStatus(status: number, hints: StatusHints): FailureReason {
   if (status === 503) return unavailable(hints);
   if (status === 500) return internalError(hints);
-  // LiteLLM with every deployment in its cool-down, or down.
-  if ((status === 400 || status === 429) && NO_UPSTREAM.test(hints.text)) return 'no_upstream';
-  // Anthropic and DeepSeek say it in words only.
-  if (status === 400 && SPENT.test(hints.text)) return 'quota_exhausted';
-  if ((status === 400 || status === 422) && MODEL_MISSING.test(hints.text)) return 'not_found';
-  const known = BY_STATUS.get(status);
+  const known = byWords(status, hints.text) ?? BY_STATUS.get(status);
   if (known !== undefined) return known;
   if (status >= 500) return 'server_error';
   return status >= 400 ? 'bad_request' : 'redirected';

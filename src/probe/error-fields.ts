@@ -34,7 +34,7 @@ export const STATUS_FIELDS = [
   'http_code',
 ];
 export const TYPE_FIELDS = ['type', 'error_type', 'errorType', 'err_type', '__type'];
-const CODE_FIELDS = ['code', 'error_code', 'errorCode'];
+const CODE_FIELDS = ['code', 'Code', 'error_code', 'errorCode'];
 
 /** The first of the fields of which `read` makes something. */
 function first<T>(error: JsonObject, names: readonly string[], read: (value: unknown) => T | null): T | null {

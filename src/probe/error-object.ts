@@ -26,6 +26,30 @@ function unwrap(outer: StreamErrorObject): StreamErrorObject {
 }
 
 function findOuter(value: JsonObject): StreamErrorObject | null {
+  return findOwn(value) ?? enveloped(value);
+}
+
+/** Members in which vendors wrap the whole of an answer, its error included. */
+const ENVELOPES = ['response', 'Response', 'data', 'result', 'output', 'body'] as const;
+
+/** An error one level down: Tencent's `Response.Error`, and MiniMax's account of each answer beside it, 0 for success. */
+function enveloped(value: JsonObject): StreamErrorObject | null {
+  const { base_resp: account } = value;
+  if (isObject(account) && saysTrouble(account.status_code)) {
+    return fromObject({ error_code: account.status_code, message: account.status_msg }, {});
+  }
+  // Content has no envelope, and is most of what comes here.
+  if (value.choices !== undefined) return null;
+  for (const name of ENVELOPES) {
+    const inside = value[name];
+    const error = isObject(inside) ? (inside.error ?? inside.Error) : undefined;
+    const found = saysTrouble(error) ? findOwn({ error }) : null;
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function findOwn(value: JsonObject): StreamErrorObject | null {
   const nested = value.error;
   if (isObject(nested)) return Object.values(nested).some(saysTrouble) ? fromObject(nested, value) : flatError(value);
   if (Array.isArray(nested)) return nested.length > 0 ? fromObject({ errors: nested }, value) : flatError(value);

@@ -26,6 +26,8 @@ export interface EventMeaning {
   ping(): void;
   /** Not what the API promises; `unreadable` when it may have been a token for all we know. */
   nonconforming(unreadable: boolean): void;
+  /** Plain words where an object should be: unreadable, and an error if the stream ends with them and gives no reason. */
+  words(text: string): void;
   /** Content of another choice than the first: usage then counts more than we read. */
   foreignChoice(): void;
   /** Generated text in the form of another API, or a whole answer in one event: not what was asked for. */
@@ -49,6 +51,7 @@ export interface EventFacts extends EventMeaning {
   isPing: boolean;
   isNonconforming: boolean;
   isUnreadable: boolean;
+  wordsFound: string | null;
   isForeign: boolean;
   foreignFormFound: ForeignForm | null;
   clear(): void;
@@ -70,6 +73,7 @@ class Facts implements EventFacts {
   isPing = false;
   isNonconforming = false;
   isUnreadable = false;
+  wordsFound: string | null = null;
   isForeign = false;
   foreignFormFound: ForeignForm | null = null;
 
@@ -86,6 +90,7 @@ class Facts implements EventFacts {
     this.isPing = false;
     this.isNonconforming = false;
     this.isUnreadable = false;
+    this.wordsFound = null;
     this.isForeign = false;
     this.foreignFormFound = null;
   }
@@ -137,6 +142,11 @@ class Facts implements EventFacts {
   nonconforming(unreadable: boolean): void {
     this.isNonconforming = true;
     this.isUnreadable ||= unreadable;
+  }
+
+  words(text: string): void {
+    this.wordsFound = text;
+    this.nonconforming(true);
   }
 
   foreignChoice(): void {

@@ -71,11 +71,11 @@ const SYNONYMS: ReadonlyMap<string, FinishReason> = new Map([
  */
 const PARTS: readonly (readonly [RegExp, FinishReason])[] = [
   [/toxic|safety|filter|block|moderat|guardrail|policy|sensitive/, 'content_filter'],
-  [/abort|cancel|interrupt|disconnect|preempt|evict|kill|shutdown/, 'abort'],
-  [/error|fail|exception|crash|overload|timeout|rate_?limit/, 'error'],
+  [/abort|cancel|interrupt|disconnect|preempt|evict|kill|shutdown|terminated|reject/, 'abort'],
+  [/error|fail|exception|crash|overload|time_?out|deadline|rate_?limit|out_?of_?memory|(?:^|_)oom/, 'error'],
   [/length|limit|max|context/, 'length'],
   [/tool|function/, 'tool_calls'],
-  [/stop|eos/, 'stop'],
+  [/stop|eos|eot|end_?of/, 'stop'],
 ];
 const LONGEST_WORD = 100;
 

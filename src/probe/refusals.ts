@@ -13,14 +13,18 @@ export interface Refusals {
 const REFUSAL_STATUS: ReadonlySet<number> = new Set([400, 422]);
 
 // How the engines and gateways say it: vLLM, OpenAI and Azure (unsupported_parameter, unknown_parameter), pydantic
-// with extra="forbid" (TensorRT-LLM, Mistral: extra_forbidden), serde (Dynamo: unsupported parameter, unknown field).
+// with extra="forbid" (TensorRT-LLM, Mistral: extra_forbidden), serde (Dynamo: unsupported parameter, unknown field), Anthropic (deprecated for
+// this model), Moonshot (only 1 is allowed for this model).
 const REFUSAL_WORDS =
-  /unsupported|unknown|unrecogni[sz]ed|unexpected|extra[ _](?:forbidden|inputs?|fields?|parameters?)|extraneous|additional propert|does(?: not|n't) support|not (?:supported|permitted|allowed|recogni[sz]ed|a valid (?:field|parameter))|instead/i;
+  /unsupported|unknown|unrecogni[sz]ed|unexpected|extra[ _](?:forbidden|inputs?|fields?|parameters?)|extraneous|additional propert|does(?: not|n't) support|not (?:supported|permitted|allowed|recogni[sz]ed|implemented|available|compatible|a valid (?:field|parameter))|incompatible|deprecated|no longer|removed|omitted|only (?:\S+ )?(?:is|are) (?:allowed|supported)|instead/i;
 
 /** A limit that is out of range is no unknown one. */
 const TOKEN_LIMIT = /^max_(?:completion_)?tokens$/;
 const RANGE_WORDS =
   /greater than|less than|at least|at most|minimum|maximum|above|below|exceed|too (?:large|small|many)/i;
+
+/** A parameter that holds another, which goes first: older vLLM knows `stream_options` without its newer half. */
+const PARTS_OF: ReadonlyMap<string, string> = new Map([['stream_options', 'continuous_usage_stats']]);
 
 // pydantic writes "body.max_tokens", "('body', 'max_tokens')" or ["body","max_tokens"].
 const lastName = (param: string): string => param.split(/[^A-Za-z0-9_]+/).findLast((part) => part !== '') ?? '';
@@ -43,7 +47,9 @@ export function namedParameter(error: StreamErrorObject, parameters: readonly st
   const named = parameters
     .map((parameter) => ({ parameter, at: position(text, parameter) }))
     .filter(({ at }) => at >= 0);
-  return named.sort((a, b) => a.at - b.at)[0]?.parameter ?? null;
+  const first = named.sort((a, b) => a.at - b.at)[0]?.parameter ?? null;
+  const part = first === null ? undefined : PARTS_OF.get(first);
+  return named.find(({ parameter }) => parameter === part)?.parameter ?? first;
 }
 
 /**

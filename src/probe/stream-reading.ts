@@ -47,6 +47,8 @@ class Reading implements StreamReading, FramingHandler {
   private nonconformingEvents = 0;
   private lostEvents = 0;
   private keepAlives = 0;
+  /** The last event was words and no object. */
+  private lastWords: string | null = null;
   private emptyChunks = 0;
   private endTakenBack = false;
   private foreignChoices = false;
@@ -107,16 +109,25 @@ class Reading implements StreamReading, FramingHandler {
     if (facts.isNonconforming && !facts.isPing) this.strangeEvents += 1;
     this.foreignChoices ||= facts.isForeign;
     this.foreignForm ??= facts.foreignFormFound;
-    if (facts.errorFound !== null) {
-      this.error = facts.errorFound;
+    const error = facts.errorFound ?? this.errorInLastWords();
+    if (error !== null) {
+      this.error = error;
       this.timeline.add(this.now, 'error', 0);
       return;
     }
+    if (!facts.isPing) this.lastWords = facts.wordsFound;
     this.takeBackEnd();
     const isToken = this.terminalAt === null && this.accountTokens();
     if (facts.usageFound !== null) this.usage.add(facts.usageFound);
     const isTerminal = this.accountTerminal();
     if (!isToken && !isTerminal) this.timeline.add(this.now, facts.usageFound === null ? 'event' : 'usage', 0);
+  }
+
+  /** Engines that fail in the middle may say so in words, and then end the stream as ever (mistral.rs). */
+  private errorInLastWords(): StreamErrorObject | null {
+    const { facts, lastWords } = this;
+    const ends = facts.isDone && facts.finishReason === null && this.terminalAt === null;
+    return ends && lastWords !== null ? errorFromField(lastWords) : null;
   }
 
   /**

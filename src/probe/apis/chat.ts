@@ -21,29 +21,49 @@ const isCallPart = (part: unknown): boolean =>
  */
 function reasoningOf(delta: JsonObject): string {
   if (typeof delta.reasoning_content === 'string' && delta.reasoning_content !== '') return delta.reasoning_content;
-  return nonEmptyString(delta.reasoning) ?? nonEmptyString(delta.thinking) ?? reasoningDetails(delta.reasoning_details);
+  return nonEmptyString(delta.reasoning) ?? nonEmptyString(delta.thinking) ?? '';
 }
 
-function reasoningDetails(details: unknown): string {
-  if (!Array.isArray(details)) return '';
-  return details.map((part) => (isObject(part) ? (nonEmptyString(part.text ?? part.summary) ?? '') : '')).join('');
+/**
+ * Gateways have names of their own for it: `reasoning_text` (Copilot), `thinking_blocks` (LiteLLM), `thought`... What
+ * only proves, measures or announces it is none.
+ */
+const REASONING = /^(?:reasoning|thinking|thought)/;
+const NO_REASONING =
+  /signature|opaque|encrypted|redacted|token|effort|budget|format|status|state|mode|time|duration|_(?:id|type|index)$/;
+
+function reasoningByName(delta: JsonObject): string {
+  for (const name in delta) {
+    const text = REASONING.test(name) && !NO_REASONING.test(name) ? reasoningText(delta[name]) : '';
+    if (text !== '') return text;
+  }
+  return '';
 }
 
-/** Mistral sends the content of its reasoning models in parts. */
+/** No server nests its parts deeper: parts of a thinking part, and the text in them. */
+const DEEPEST = 5;
+
+/** A text, or parts of one. */
+function reasoningText(value: unknown, depth = 0): string {
+  if (typeof value === 'string') return value;
+  if (depth > DEEPEST) return '';
+  if (Array.isArray(value)) return value.map((part) => reasoningText(part, depth + 1)).join('');
+  if (!isObject(value)) return '';
+  const text = value.text ?? value.thinking ?? value.reasoning ?? value.content ?? value.summary;
+  return reasoningText(text, depth + 1);
+}
+
+/** Mistral and Databricks send the content of their reasoning models in parts. */
 function readParts(meaning: EventMeaning, parts: readonly unknown[]): void {
   for (const part of parts) {
     if (!isObject(part)) continue;
-    if (typeof part.text === 'string') meaning.content(part.text);
-    else if (Array.isArray(part.thinking)) readThinking(meaning, part.thinking);
-    else if (typeof part.thinking === 'string') meaning.reasoning(part.thinking);
+    const reasons = typeof part.type === 'string' && REASONING.test(part.type);
+    if (typeof part.text === 'string' && !reasons) meaning.content(part.text);
+    else meaning.reasoning(reasoningText(part));
   }
 }
 
-function readThinking(meaning: EventMeaning, parts: readonly unknown[]): void {
-  for (const part of parts) if (isObject(part) && typeof part.text === 'string') meaning.reasoning(part.text);
-}
-
-/** A choice without a delta object: the whole message of a gateway that only pretends to stream, or another API's text. */
+/** A choice without a delta to read: the whole message of a gateway that only pretends to stream, or another API's text. */
 function readForeign(meaning: EventMeaning, { message, text, delta }: JsonObject): void {
   if (isObject(message) && nonEmptyString(message.content) !== null) meaning.foreignForm('complete_answer');
   else if (nonEmptyString(text) !== null || nonEmptyString(delta) !== null) meaning.foreignForm('other_api');
@@ -58,12 +78,14 @@ export function readChatDelta(meaning: EventMeaning, choice: JsonObject): void {
   }
   // A refusal is what the reader sees, and stands beside a content that is null or empty.
   const content = nonEmptyString(delta.refusal) ?? delta.content;
-  const reasoning = reasoningOf(delta);
+  // Most chunks have text, and need no search.
+  const reasoning = reasoningOf(delta) || (nonEmptyString(content) === null ? reasoningByName(delta) : '');
   if (reasoning !== '') meaning.reasoning(reasoning);
   if (hasToolCall(delta.tool_calls) || isCallPart(delta.function_call)) {
     meaning.toolCall();
   }
   if (Array.isArray(content) || isObject(content)) readParts(meaning, [content].flat());
+  else if (content === undefined && reasoning === '') readForeign(meaning, { text: choice.text ?? delta.text });
   if (typeof content !== 'string') return;
   const announcesRole = typeof delta.role === 'string' && choice.finish_reason == null;
   if (content !== '' || !announcesRole) meaning.content(content);

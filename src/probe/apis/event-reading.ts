@@ -13,6 +13,9 @@ const QUOTED_DONE = '"[DONE]"';
 /** `[DONE]`, with whatever blanks around it. */
 const isDone = (data: string): boolean => data === '[DONE]' || (data.length < 64 && DONE.test(data));
 
+/** A sentence, as opposed to a broken object or a marker in one word. */
+const WORDS = /^[A-Za-z][^\s{}]*\s+\S/;
+
 /** What is left of a keep-alive comment when a gateway wraps it into a data field once more. */
 const isWrappedComment = (data: string): boolean => data === '' || data.startsWith(':');
 
@@ -54,6 +57,7 @@ function objectInterpreter(read: ReadObject): Interpreter {
     const object = parseObject(data);
     const error = object === null ? errorFromWords(data) : findError(object);
     if (error !== null) meaning.error(error);
+    else if (object === null && WORDS.test(data)) meaning.words(data);
     else if (object === null) meaning.nonconforming(true);
     else read(meaning, object, name);
   };

@@ -1,8 +1,8 @@
 import { findError } from '../error-object.ts';
 import type { EventMeaning } from '../event-facts.ts';
 import { readFinishReason } from '../finish-reason.ts';
-import { isObject, type JsonObject } from '../json-value.ts';
-import { readUsage } from '../usage.ts';
+import { count, isObject, type JsonObject } from '../json-value.ts';
+import { readUsage, type Usage } from '../usage.ts';
 import type { ApiDialect, Ask } from './api.ts';
 import { mergeBody, unlessRefused } from './body.ts';
 import { sseReading } from './event-reading.ts';
@@ -76,9 +76,16 @@ function readChoiceError(meaning: EventMeaning, { error }: JsonObject): void {
   if (found !== null) meaning.error(found);
 }
 
+/** llama.cpp of late 2025 tells what came from the cache in its timings only. */
+function withTimings(usage: Usage | null, timings: unknown): Usage | null {
+  if (usage === null || usage.cachedPromptTokens !== null || !isObject(timings)) return usage;
+  return { ...usage, cachedPromptTokens: count(timings.cache_n) };
+}
+
 function readChunk(meaning: EventMeaning, chunk: JsonObject, readDelta: DeltaReader): void {
   // Groq keeps it in a corner of its own.
-  let usage = readUsage(chunk.usage) ?? (isObject(chunk.x_groq) ? readUsage(chunk.x_groq.usage) : null);
+  const stated = readUsage(chunk.usage) ?? (isObject(chunk.x_groq) ? readUsage(chunk.x_groq.usage) : null);
+  let usage = withTimings(stated, chunk.timings);
   if (Array.isArray(chunk.choices)) {
     const choice = firstChoice(meaning, chunk.choices);
     if (choice !== null) {
