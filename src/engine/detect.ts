@@ -115,13 +115,13 @@ class Discoverer {
     const early = hint === 'llamacpp' ? await readIdentity('llamacpp', this.asker) : null;
     const page = await this.findPage(hint, early);
     const engine =
-      told ?? this.engineOf(page, models) ?? (await this.askFurther(listing)) ?? models.likely ?? 'unknown';
+      told ?? this.engineOf(page, models) ?? (await this.askFurther(listing, models)) ?? models.likely ?? 'unknown';
     const identity = early ?? (listing.status === null ? NOTHING_KNOWN : await readIdentity(engine, this.asker));
     return this.result(engine, this.pageOf(engine, page), models, identity);
   }
 
-  private async askFurther(listing: Answer): Promise<EngineName | null> {
-    return listing.status === null ? null : engineByDocuments(this.asker);
+  private async askFurther(listing: Answer, { ids }: ModelList): Promise<EngineName | null> {
+    return listing.status === null ? null : engineByDocuments(this.asker, ids.length > 0);
   }
 
   private unreachable(told: EngineName | null, models: ModelList): Discovery {

@@ -44,11 +44,12 @@ function prefixOn(names: SortedNames, dialect: Dialect): string | null {
   return prefix !== undefined && beside.every((mark) => startsOn(names, mark)) ? prefix : null;
 }
 
-function isRouter(page: ExpositionPage, reader: PageReader): boolean {
-  const { anchor, routerLabel } = reader.dialect;
+function isRouter(page: ExpositionPage, names: SortedNames, { dialect, prefix }: PageReader): boolean {
+  const { anchor, routerLabel, routerMarks } = dialect;
   if (anchor === null || routerLabel === null) return false;
-  const samples = page.samples.get(`${reader.prefix}${anchor}`) ?? [];
-  return samples.length > 0 && samples.every((sample) => sample.labels.has(routerLabel));
+  const samples = page.samples.get(`${prefix}${anchor}`) ?? [];
+  if (samples.length > 0) return samples.every((sample) => sample.labels.has(routerLabel));
+  return routerMarks.some((mark) => startsOn(names, `${prefix}${mark}`));
 }
 
 const MAX_FAMILIES = 8;
@@ -78,7 +79,7 @@ export function identifyPage(page: ExpositionPage, expected: EngineName | null =
     const prefix = prefixOn(names, dialect);
     if (prefix === null) continue;
     const reader = { dialect, prefix };
-    return isRouter(page, reader) ? { why: 'router', families: familiesOf(page) } : reader;
+    return isRouter(page, names, reader) ? { why: 'router', families: familiesOf(page) } : reader;
   }
   return { why: 'unrecognised', families: familiesOf(page) };
 }

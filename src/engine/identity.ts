@@ -84,17 +84,19 @@ export const readIdentity = (engine: EngineName, asker: Asker): Promise<Identity
 
 /**
  * The engine by its own documents, for an endpoint whose metrics and model list tell nothing. Each path is a plain
- * document in the engine that has it and unknown to the others.
+ * document in the engine that has it and unknown to the others; but many programs tell a version, and vLLM names itself
+ * in its model list.
+ *
+ * @param listed the model list was read, and names no engine
  */
-export async function engineByDocuments(asker: Asker): Promise<EngineName | null> {
+export async function engineByDocuments(asker: Asker, listed: boolean): Promise<EngineName | null> {
   const info = await asker.get('/info');
   if (shortString(member(info.json, 'model_id')) !== null) return 'tgi';
   const metadata = await asker.get('/v1/metadata');
   if (Array.isArray(member(metadata.json, 'modelInfo'))) return 'nim';
   const v2 = await asker.get('/v2');
   if (member(v2.json, 'name') === 'triton') return 'triton';
-  const version = await asker.get('/version');
-  if (versionOf(version) !== null) return 'vllm';
+  if (!listed && versionOf(await asker.get('/version')) !== null) return 'vllm';
   // Last: SGLang speaks Ollama's API, too.
   const root = await asker.get('/');
   return root.text.startsWith('Ollama is running') ? 'ollama' : null;

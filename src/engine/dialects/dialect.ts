@@ -46,6 +46,8 @@ export interface Dialect {
   };
   /** Label of a router that shows its engines' numbers under the engines' names: such a page is no engine's. */
   readonly routerLabel: string | null;
+  /** Families of such a router that no engine has: tell its page while it has no engine to repeat. */
+  readonly routerMarks: readonly string[];
   readonly gauges: Partial<Readonly<Record<GaugeRole, readonly Source[]>>>;
   readonly counters: Partial<Readonly<Record<CounterRole, readonly Source[]>>>;
   readonly histograms: Partial<Readonly<Record<HistogramRole, readonly Source[]>>>;
@@ -103,6 +105,7 @@ export interface Dialect {
 export const DIALECT_DEFAULTS = {
   marks: { own: [], any: [''], beside: [] },
   routerLabel: null,
+  routerMarks: [],
   gauges: {},
   counters: {},
   histograms: {},

@@ -20,8 +20,19 @@ export const sglang: Dialect = {
     // What could be evicted is not counted as used. For models with several pools, the fullest.
     kv_cache_usage_ratio: [{ name: 'token_usage' }],
     requests_running: [{ name: 'num_running_reqs' }],
-    // Requests whose grammar is being compiled wait, too, in a queue of their own.
-    requests_waiting: [{ name: 'num_queue_reqs', plus: ['num_grammar_queue_reqs'] }],
+    // Requests wait in queues of their own while their grammar is compiled, and, with prefill and decode apart, until
+    // they are introduced to the other side or have room in the cache.
+    requests_waiting: [
+      {
+        name: 'num_queue_reqs',
+        plus: [
+          'num_grammar_queue_reqs',
+          'num_prefill_bootstrap_queue_reqs',
+          'num_prefill_prealloc_queue_reqs',
+          'num_decode_prealloc_queue_reqs',
+        ],
+      },
+    ],
   },
   counters: {
     preemptions: [
@@ -53,7 +64,7 @@ export const sglang: Dialect = {
   ],
   modelLabels: ['model_name', 'name'],
   rankLabels: ['dp_rank'],
-  replicaLabels: ['pid', 'tp_rank', 'pp_rank', 'moe_ep_rank'],
+  replicaLabels: ['pid', 'tp_rank', 'pp_rank', 'moe_ep_rank', 'moe_dp_rank', 'attn_cp_rank', 'attn_tp_rank'],
   // The series without a priority is the total of those with one.
   totalLabels: ['priority'],
   lazy: [

@@ -10,7 +10,8 @@ const CACHE_CONFIG = 'cache_config_info';
 export const vllm: Dialect = {
   ...DIALECT_DEFAULTS,
   engine: 'vllm',
-  prefixes: ['vllm:', 'vllm_'],
+  // Aphrodite is vLLM under another name, and has changed no more of its families than that.
+  prefixes: ['vllm:', 'vllm_', 'aphrodite:'],
   // Other programs of the family (routers, gateways) begin their names alike.
   marks: {
     own: [],
@@ -67,6 +68,7 @@ export const vllm: Dialect = {
   ],
   // The router of vLLM's production stack repeats a few of these names, one series a server.
   routerLabel: 'server',
+  routerMarks: ['current_qps', 'healthy_pods_total', 'num_incoming_requests'],
   anchor: 'num_requests_running',
   sleep: { name: 'engine_sleep_state', label: 'sleep_state', awake: 'awake' },
   cacheInfo: CACHE_CONFIG,

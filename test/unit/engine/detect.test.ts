@@ -288,6 +288,14 @@ describe('discovery', () => {
     expect(found.findings).toContain('metrics at /metrics: unrecognised, families acme_');
   });
 
+  it('takes nobody for vLLM because of a version, once the model list has named somebody else', async () => {
+    const version = json({ version: 'v3.4.0' });
+    const other = await find({ '/v1/models': models('acme'), '/version': version });
+    expect([other.engine, other.version]).toEqual(['unknown', null]);
+    const secret = await find({ '/v1/models': json({ error: 'Unauthorized' }, {}, 401), '/version': version });
+    expect([secret.engine, secret.version]).toEqual(['vllm', 'v3.4.0']);
+  });
+
   it("does not take a router's page for its engine's", async () => {
     const found = await find({
       '/v1/models': models('vllm'),

@@ -245,13 +245,8 @@ const TABLE: readonly Expected[] = [
       { model: 'm', rank: 'r1/0', gauges: [0.1, 3, 0] },
       { model: 'm', rank: 'r2/0', gauges: [0.8, 5, 2], counters: { preemptions: 4 } },
     ],
-    unsupported: [
-      ...NO_PREFIX_CACHE,
-      'prompt_tokens',
-      'generation_tokens',
-      ...NO_HISTOGRAMS,
-      'kv_cache_capacity_tokens',
-    ],
+    // Its counters are born with what they count.
+    unsupported: ['kv_cache_capacity_tokens'],
   },
   {
     page: 'kserve-handwritten/metrics',
@@ -269,7 +264,7 @@ const TABLE: readonly Expected[] = [
     page: 'llm-d-inference-sim-handwritten/metrics',
     engine: 'llm-d-inference-sim',
     series: [{ model: 'sim', gauges: [0.5, 2, 1], capacity: 16_384, histograms: { inter_token_latency: [9, 0.45] } }],
-    unsupported: ['preemptions', ...NO_PREFIX_CACHE, 'prompt_tokens', 'generation_tokens', 'ttft', 'e2e', 'queue_time'],
+    unsupported: ['preemptions'],
   },
 ];
 
@@ -308,6 +303,45 @@ describe('a page written from the facts', () => {
   it("of a router is nobody's", () => {
     const page = parsedPage(pageText('production-stack-router-handwritten/metrics'));
     expect(identifyPage(page)).toMatchObject({ why: 'router' });
+  });
+
+  it("of a router that has no engine yet is nobody's either", () => {
+    const page = parsedPage(
+      '# TYPE vllm:num_requests_running gauge\n# TYPE vllm:num_requests_waiting gauge\n' +
+        '# TYPE vllm:current_qps gauge\nrouter_cpu_usage_percent 3\n',
+    );
+    expect(identifyPage(page)).toMatchObject({ why: 'router' });
+  });
+
+  it('of Aphrodite is read as the page of vLLM that it is', () => {
+    const labels = '{engine="0",model_name="m"}';
+    const page = normalized(
+      `aphrodite:num_requests_running${labels} 2\naphrodite:kv_cache_usage_perc${labels} 0.5\n` +
+        `aphrodite:num_preemptions_total${labels} 3\n`,
+    );
+    expect(page.series).toMatchObject([
+      {
+        model: 'm',
+        dpRank: '0',
+        gauges: { requests_running: 2, kv_cache_usage_ratio: 0.5 },
+        counters: { preemptions: 3 },
+      },
+    ]);
+  });
+
+  it('of SGLang with prefill and decode apart counts who waits for the other side', () => {
+    const labels = '{engine_type="decode",model_name="m",tp_rank="0"}';
+    const page = normalized(
+      `sglang:num_running_reqs${labels} 2\nsglang:num_queue_reqs${labels} 1\n` +
+        `sglang:num_decode_prealloc_queue_reqs${labels} 7\nsglang:num_decode_transfer_queue_reqs${labels} 4\n`,
+    );
+    expect(page.series).toMatchObject([{ gauges: { requests_running: 2, requests_waiting: 8 } }]);
+  });
+
+  it('of SGLang repeats its numbers for ranks of any parallelism but one', () => {
+    const series = (rank: number): string =>
+      `sglang:num_running_reqs{model_name="m",tp_rank="${rank}",attn_cp_rank="${rank}",moe_dp_rank="${rank}"} 3\n`;
+    expect(normalized(series(0) + series(1)).series).toMatchObject([{ gauges: { requests_running: 3 } }]);
   });
 
   it('is in the table, or is the router', () => {
