@@ -17,6 +17,18 @@ const FIELD_NAME_CHARACTERS = 8;
  */
 const MOST_STRANGE_LINES = 100;
 
+/**
+ * The line that names an error. Dynamo, before April 2026, says with it and a comment that an answer has failed, without
+ * any data; and an event without data is none by the standard.
+ */
+const ERROR_NAME = /^event: ?error\n/gim;
+const isErrorName = (event: string | undefined): boolean => event?.toLowerCase() === 'error';
+const ERROR_NAME_CHARACTERS = 'event: error'.length;
+/** More of a comment says nothing more. */
+const LONGEST_COMMENT = 4096;
+/** Stands for an open line that can no longer become that one. */
+const OTHER_LINE = '-';
+
 /** Thrown through the parser, which cannot be stopped otherwise. */
 class NotAStream extends Error {}
 
@@ -29,6 +41,9 @@ class SseFraming implements Framing {
   private readonly parser: EventSourceParser;
   private strangeLines = 0;
   private afterCr = false;
+  /** The beginning of the line that is still open. */
+  private openLine = '';
+  private lastComment = '';
 
   constructor(limits: FramingLimits, handler: FramingHandler) {
     this.decoder = createBoundedDecoder(limits.streamBytes);
@@ -59,13 +74,15 @@ class SseFraming implements Framing {
     // Events after the one that is too large belong to a stream that nobody reads any more.
     if (this.fault !== null) return;
     if (data.length > this.eventBytes) this.fault = 'event_too_large';
-    else this.handler.onEvent(data, event);
+    else this.handler.onEvent(data.trim() === '' && isErrorName(event) ? this.lastComment : data, event);
+    this.lastComment = '';
   }
 
   private comment(comment: string): void {
     if (this.fault !== null) return;
     if (comment.length > this.eventBytes) this.fault = 'event_too_large';
     else this.handler.onComment();
+    this.lastComment = comment.slice(0, LONGEST_COMMENT).trim();
   }
 
   private refuse(error: ParseError): void {
@@ -84,11 +101,22 @@ class SseFraming implements Framing {
   private feed(text: string): void {
     if (text === '' || this.fault !== null) return;
     try {
-      this.parser.feed(text);
+      this.parser.feed(this.withErrorData(text));
     } catch (error) {
       if (!(error instanceof NotAStream)) throw error;
       this.fault = 'not_a_stream';
     }
+  }
+
+  /** Puts an empty data line behind the name of an error, so that the parser lets the event through. */
+  private withErrorData(text: string): string {
+    const { openLine } = this;
+    const lines = openLine + text;
+    const rest = lines.slice(lines.lastIndexOf('\n') + 1);
+    this.openLine = rest.length > ERROR_NAME_CHARACTERS ? OTHER_LINE : rest;
+    // Hardly any text holds this: a line end inside of JSON is written otherwise.
+    if (!/rror\n/i.test(lines)) return text;
+    return lines.replace(ERROR_NAME, '$&data:\n').slice(openLine.length);
   }
 
   /**

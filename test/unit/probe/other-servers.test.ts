@@ -170,6 +170,48 @@ const LAST_WORDS: readonly Stream[] = [
   { title: 'the end of a sequence', body: token('A') + F('end_of_sequence') + D, verdict: 'good' },
 ];
 
+const EMPTY_ERRORS: readonly Stream[] = [
+  {
+    title: 'an error with a comment for its data',
+    body: 'event: error\n: unspecified error\n\n',
+    verdict: 'stream_error',
+  },
+  {
+    title: 'an error whose comment is of a known kind',
+    body: `${token('A')}event: error\n: no instances found for endpoint\n\n${D}`,
+    verdict: 'no_upstream',
+  },
+  {
+    title: 'an error with a comment before its name',
+    body: `${token('A')}: x\nevent:error\n\n${D}`,
+    verdict: 'stream_error',
+  },
+  { title: 'an error of nothing but its name', body: `${token('A')}event: error\r\n\r\n${D}`, verdict: 'stream_error' },
+  { title: 'an error that ends in its name', body: `${token('A')}event: error`, verdict: 'stream_error' },
+  {
+    title: 'an error with a comment and data',
+    body: `${token('A')}event: error\n: x\n${data({ error: { code: 429, message: 'x' } })}`,
+    verdict: 'rate_limited',
+  },
+  {
+    title: 'an error with data before its name',
+    body: `${token('A')}data: {"error":{"code":503}}\nevent: error\n\n`,
+    verdict: 'overloaded',
+  },
+  {
+    title: 'other names without data',
+    body: `event: ping\n\nevent: no error\n: x\n\n${token('A')}event: terror\n\n${F('stop')}${D}`,
+    verdict: 'good',
+    result: { tokenChunks: 1, nonconformingEvents: 0 },
+  },
+  {
+    title: 'a ping of an empty line after a comment',
+    body: `: x\n\nevent: ping\ndata:\n\n${token('event: error')}${F('stop')}${D}`,
+    verdict: 'good',
+    result: { tokenChunks: 1, text: 'event: error' },
+  },
+];
+
 const COUNTS: readonly Stream[] = [
   {
     title: 'a cached prompt in the timings of llama.cpp',
@@ -207,7 +249,7 @@ const COUNTS: readonly Stream[] = [
   },
 ];
 
-const STREAMS = [...REASONING, ...LAST_WORDS, ...COUNTS];
+const STREAMS = [...REASONING, ...LAST_WORDS, ...EMPTY_ERRORS, ...COUNTS];
 
 test.each(STREAMS)('$title is $verdict', ({ body, verdict, result }) => {
   const { reason, facts } = verdictOn({ body });
