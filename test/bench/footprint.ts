@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../engines/support/ports.ts';
 import { bundle } from '../engines/support/sidecar.ts';
 import { imageEnvironment } from '../support/image.ts';
+import { freePort } from '../support/ports.ts';
 import { type LineChild, startChild, startServer } from './child.ts';
 import { type Distribution, distribution } from './statistics.ts';
 

@@ -26,12 +26,15 @@ function watch(url: string): { stop(): Promise<readonly Seen[]> } {
   let over = false;
   const reading = (async () => {
     while (!over) {
-      const page = await fetchPage(url);
-      seen.push({
-        at: Date.now() / 1000,
-        waiting: page.sum('vllm:num_requests_waiting') ?? 0,
-        preemptions: page.sum('vllm:num_preemptions_total') ?? 0,
-      });
+      // A page that could not be had is one look less; without any, the figures below are none.
+      const page = await fetchPage(url).catch(() => null);
+      if (page !== null) {
+        seen.push({
+          at: Date.now() / 1000,
+          waiting: page.sum('vllm:num_requests_waiting') ?? 0,
+          preemptions: page.sum('vllm:num_preemptions_total') ?? 0,
+        });
+      }
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   })();

@@ -36,7 +36,7 @@ describe.skipIf(venv === null)('the exporter beside a real Dynamo frontend over 
         (await recentProbes(sidecar)).find((probe) => probe.outcome === 'good'),
       );
       expect(record).toMatchObject({ model: 'tiny', engine: { name: 'dynamo' } });
-      expect((await sidecar.page()).sum('inference_engine_up')).toBe(1);
+      await eventually('a good poll', 30, async () => (await sidecar.page()).sum('inference_engine_up') === 1);
     });
   });
 

@@ -6,11 +6,12 @@ import { readRun } from '../../src/experiment/read-run.ts';
 import type { Summary } from '../../src/experiment/summary-types.ts';
 import type { AnalysedPrompt } from '../../src/experiment/sweep-analyse.ts';
 import type { RequestRecord } from '../../src/experiment/types.ts';
+import { freePort } from '../support/ports.ts';
 import { type RunningEngine, startVllm, vllmCommand } from './support/engines.ts';
 import { experiment } from './support/experiment.ts';
 import { installed } from './support/installs.ts';
 import { fetchPage, type MetricsPage } from './support/metrics-page.ts';
-import { freePort } from './support/ports.ts';
+import { eventually } from './support/recent-probes.ts';
 
 const venv = installed('vllm');
 if (venv === null) console.warn('SKIPPED: vLLM is not installed; test/engines/install/vllm.sh installs it');
@@ -60,10 +61,13 @@ describe.skipIf(venv === null)('an experiment on a real vLLM with a small KV cac
       ['load', '--url', engine.url, '-c', String(concurrency), ...lengths, '--seed', seed, '--out', out],
       { limitSeconds: 120 },
     );
+    const records = readRun(out).requests;
     // The engine writes the end of a request a moment after the client has it.
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    const after = await fetchPage(engine.metricsUrl);
-    return { exitCode, summary, records: readRun(out).requests, rise: (metric: string) => rise(before, after, metric) };
+    const after = await eventually('the end of each request on the page of the engine', 20, async () => {
+      const page = await fetchPage(engine.metricsUrl);
+      return rise(before, page, 'vllm:e2e_request_latency_seconds_count') >= records.length && page;
+    });
+    return { exitCode, summary, records, rise: (metric: string) => rise(before, after, metric) };
   }
 
   const load = (name: string, concurrency: number) =>
@@ -145,7 +149,7 @@ describe.skipIf(venv === null)('a sweep over a start parameter of a real vLLM', 
       () =>
         experiment<Swept>(['sweep', ...target, ...axis, ...lengths, '--out', newFolder()], {
           env,
-          limitSeconds: 600,
+          limitSeconds: 420,
         }),
       anyLevelLost,
     );

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startLoad } from './support/background-load.ts';
 import { median, type PairedProbe, pairProbes } from './support/engine-truth.ts';
 import { type RunningEngine, startVllm } from './support/engines.ts';
@@ -71,8 +71,10 @@ describe.skipIf(venv === null)('the sidecar beside a real vLLM with a small KV c
       );
       expect(record).toMatchObject({ model: 'tiny', engine: { name: 'vllm', version: '0.32.0' }, reason: null });
       expect(['completions', 'chat']).toContain(record.api);
-      const page = await sidecar.page();
-      expect(page.sum('inference_engine_up')).toBe(1);
+      const page = await eventually('a good poll', 30, async () => {
+        const now = await sidecar.page();
+        return now.sum('inference_engine_up') === 1 && now;
+      });
       expect(page.all('inference_engine_info', { engine: 'vllm', version: '0.32.0' })).not.toHaveLength(0);
       expect(page.sum('inference_engine_kv_cache_capacity_tokens')).toBe(24 * BLOCK_SIZE);
     });
@@ -94,7 +96,7 @@ describe.skipIf(venv === null)('the sidecar beside a real vLLM with a small KV c
     let sidecar: Sidecar;
     let prometheus: RunningPrometheus | null = null;
     let engineAtStart: MetricsPage;
-    let pairs: readonly PairedProbe[];
+    let pairs: readonly PairedProbe[] = [];
 
     beforeAll(async () => {
       engineAtStart = await fetchPage(engine.metricsUrl);
@@ -114,7 +116,6 @@ describe.skipIf(venv === null)('the sidecar beside a real vLLM with a small KV c
           );
         });
       });
-      pairs = await pairProbes(sidecar, engine.metricsUrl, PAIRS, 400);
     });
     afterAll(async () => {
       await prometheus?.stop();
@@ -123,49 +124,62 @@ describe.skipIf(venv === null)('the sidecar beside a real vLLM with a small KV c
 
     const undisturbed = (): readonly PairedProbe[] => pairs.filter(({ record }) => !record.disturbed);
 
-    it('probes well every time', () => {
-      expect(pairs.filter(({ record }) => record.outcome !== 'good')).toEqual([]);
-    });
-
-    it("measures TTFT at most 5 ms above the engine's own, at the median", () => {
-      const differences = undisturbed().map(
-        ({ record, truth }) => (record.ttft_seconds ?? Number.NaN) - truth.ttftSeconds,
-      );
-      console.log(
-        `TTFT above the engine's own: median ${(median(differences) * 1000).toFixed(2)} ms of ${differences.length}`,
-      );
-      expect(median(differences)).toBeGreaterThan(0);
-      expect(median(differences)).toBeLessThan(0.005);
-    });
-
-    it("measures decode time within 1 % of the engine's own, at the median", () => {
-      const ratios = undisturbed().map(({ record, truth }) => {
-        const tokensAfterFirst = (record.output_tokens ?? Number.NaN) - (record.first_chunk_tokens ?? 1);
-        return ((record.tpot_seconds ?? Number.NaN) * tokensAfterFirst) / truth.decodeSeconds;
+    describe('against its own account of each probe', () => {
+      // A second attempt at a test measures anew, twice in all: what disturbed the first is in those pairs for good.
+      let measurements = 0;
+      beforeEach(async ({ task }) => {
+        const again = (task.result?.retryCount ?? 0) > 0;
+        if (measurements === 0 || (again && measurements < 3)) {
+          measurements += 1;
+          pairs = await pairProbes(sidecar, engine.metricsUrl, PAIRS, 250);
+        }
+        expect(pairs).not.toHaveLength(0);
       });
-      console.log(`decode time over the engine's own: median ${median(ratios).toFixed(4)} of ${ratios.length}`);
-      expect(Math.abs(median(ratios) - 1)).toBeLessThan(0.01);
-    });
 
-    it('counts exactly the tokens that the engine counts', () => {
-      for (const { record, truth } of pairs) {
-        expect({ output: record.output_tokens, prompt: record.prompt_tokens }).toEqual({
-          output: truth.generationTokens,
-          prompt: truth.promptTokens,
+      it('probes well every time', () => {
+        expect(pairs.filter(({ record }) => record.outcome !== 'good')).toEqual([]);
+      });
+
+      it("measures TTFT at most 5 ms above the engine's own, at the median", () => {
+        const differences = undisturbed().map(
+          ({ record, truth }) => (record.ttft_seconds ?? Number.NaN) - truth.ttftSeconds,
+        );
+        console.log(
+          `TTFT above the engine's own: median ${(median(differences) * 1000).toFixed(2)} ms of ${differences.length}`,
+        );
+        expect(median(differences)).toBeGreaterThan(0);
+        expect(median(differences)).toBeLessThan(0.005);
+      });
+
+      it("measures decode time within 1 % of the engine's own, at the median", () => {
+        const ratios = undisturbed().map(({ record, truth }) => {
+          const tokensAfterFirst = (record.output_tokens ?? Number.NaN) - (record.first_chunk_tokens ?? 1);
+          return ((record.tpot_seconds ?? Number.NaN) * tokensAfterFirst) / truth.decodeSeconds;
         });
-      }
-    });
+        console.log(`decode time over the engine's own: median ${median(ratios).toFixed(4)} of ${ratios.length}`);
+        expect(Math.abs(median(ratios) - 1)).toBeLessThan(0.01);
+      });
 
-    it('gives the prompt the size that was asked for', () => {
-      expect(pairs.filter(({ record }) => !isOfWantedSize(record))).toEqual([]);
-    });
+      it('counts exactly the tokens that the engine counts', () => {
+        for (const { record, truth } of pairs) {
+          expect({ output: record.output_tokens, prompt: record.prompt_tokens }).toEqual({
+            output: truth.generationTokens,
+            prompt: truth.promptTokens,
+          });
+        }
+      });
 
-    it('hits the prefix cache with the shared prompt and misses it with unique ones', () => {
-      const cached = (profile: string): readonly (number | null)[] =>
-        pairs.filter(({ record }) => record.profile === profile).map(({ record }) => record.cached_prompt_tokens);
-      const wholeBlocks = Math.floor((PROMPT_TOKENS * 0.9) / BLOCK_SIZE) * BLOCK_SIZE;
-      expect(Math.min(...cached('warm').map((tokens) => tokens ?? 0))).toBeGreaterThanOrEqual(wholeBlocks);
-      expect(Math.max(...cached('cold').map((tokens) => tokens ?? 0))).toBeLessThanOrEqual(BLOCK_SIZE);
+      it('gives the prompt the size that was asked for', () => {
+        expect(pairs.filter(({ record }) => !isOfWantedSize(record))).toEqual([]);
+      });
+
+      it('hits the prefix cache with the shared prompt and misses it with unique ones', () => {
+        const cached = (profile: string): readonly (number | null)[] =>
+          pairs.filter(({ record }) => record.profile === profile).map(({ record }) => record.cached_prompt_tokens);
+        const wholeBlocks = Math.floor((PROMPT_TOKENS * 0.9) / BLOCK_SIZE) * BLOCK_SIZE;
+        expect(Math.min(...cached('warm').map((tokens) => tokens ?? 0))).toBeGreaterThanOrEqual(wholeBlocks);
+        expect(Math.max(...cached('cold').map((tokens) => tokens ?? 0))).toBeLessThanOrEqual(BLOCK_SIZE);
+      });
     });
 
     it("shows counters that rose exactly as much as the engine's own", async () => {
@@ -179,7 +193,11 @@ describe.skipIf(venv === null)('the sidecar beside a real vLLM with a small KV c
     });
 
     it.skipIf(prometheusProgram === null)('lets Prometheus compute the quantiles that the probes had', async () => {
-      expect(await prometheus?.query('up{job="inference-probe-exporter"}')).toMatchObject([{ value: 1 }]);
+      // A scrape that took longer than its second is followed by the next.
+      await eventually('a good scrape', 15, async () => {
+        const [up] = (await prometheus?.query('up{job="inference-probe-exporter"}')) ?? [];
+        return up?.value === 1;
+      });
       const selector = '{outcome="success",profile="cold"}';
       const [answer] =
         (await prometheus?.query(
@@ -271,10 +289,13 @@ describe.skipIf(venv === null)('the sidecar beside a real vLLM with a small KV c
       it.skipIf(prometheusProgram === null)('lets Prometheus see the first preemption as an increase', async () => {
         const [zeroAtFirst] = (await prometheus?.query('min_over_time(inference_engine_preemptions_total[10m])')) ?? [];
         expect(zeroAtFirst?.value).toBe(0);
-        const [increase] = (await prometheus?.query('sum(increase(inference_engine_preemptions_total[10m]))')) ?? [];
+        // The last ones come late (above), and to Prometheus with its next scrape.
+        const increase = await eventually('the last preemptions in Prometheus', 15, async () => {
+          const [now] = (await prometheus?.query('sum(increase(inference_engine_preemptions_total[10m]))')) ?? [];
+          return now !== undefined && now.value >= preemptedByEngine * 0.95 && now;
+        });
         // Extrapolated by Prometheus to the whole range, by at most half a scrape interval at each end.
-        expect(increase?.value).toBeGreaterThanOrEqual(preemptedByEngine * 0.95);
-        expect(increase?.value).toBeLessThanOrEqual(preemptedByEngine * 1.1);
+        expect(increase.value).toBeLessThanOrEqual(preemptedByEngine * 1.1);
         const [up] = (await prometheus?.query('avg_over_time(up[10m])')) ?? [];
         expect(up?.value).toBeGreaterThan(0.9);
       });

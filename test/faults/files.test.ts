@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { freePort } from '../support/ports.ts';
 import { account, failures, goodProbes, settled } from './support/accounts.ts';
 import { program, startEngine, startExporter, until } from './support/processes.ts';
 
@@ -23,14 +23,6 @@ profiles: [{name: cold, every: 1s, prompt_tokens: 32, max_tokens: 16}]
 targets:
 ${target(port, more)}`;
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
 describe('a key', () => {
   it('is rotated at the engine and in the file: the new one is used, and no probe is lost for longer than that takes', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'inference-probe-key-'));
@@ -41,14 +33,15 @@ describe('a key', () => {
     };
     rotate('sk-first');
     open.push(() => rmSync(folder, { recursive: true }));
-    let engine = await startEngine(['--api-key', 'sk-first']);
+    // A port that nobody else gets while the engine is away.
+    const port = await freePort();
+    let engine = await startEngine(['--api-key', 'sk-first'], port);
     open.push(() => engine.process.dispose());
-    const exporter = await startExporter(() => config(engine.port, `, api_key_file: "${keyFile}"`));
+    const exporter = await startExporter(() => config(port, `, api_key_file: "${keyFile}"`));
     open.push(() => exporter.process.dispose());
     await goodProbes(exporter, 't');
     const before = await account(exporter, 't');
 
-    const { port } = engine;
     engine.process.signal('SIGTERM');
     await engine.process.finished();
     engine = await startEngine(['--api-key', 'sk-second'], port);

@@ -2,23 +2,15 @@ import { spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../support/ports.ts';
 import { type Ended, programs, run } from './programs.ts';
 
 export interface ApiServer {
   /** Runs kubectl against the server; `input` is what `-f -` reads. */
   kubectl(args: readonly string[], input?: string): Promise<Ended>;
   close(): Promise<void>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 /** A program in a process group of its own, which run.sh ends should this process not get to it. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freeLowPort, freePort } from './ports.ts';
+import { freePort } from '../../support/ports.ts';
 import { type RunningProcess, startProcess } from './processes.ts';
 import { tinyModel } from './tiny-model.ts';
 
@@ -116,7 +116,7 @@ export async function startLlamaCpp(options: EngineOptions & { readonly parallel
 
 /** Dynamo's real frontend over its simulated vLLM: two processes that find each other through a folder. */
 export async function startDynamo(options: EngineOptions): Promise<RunningEngine> {
-  const [port, systemPort] = [await freePort(), await freeLowPort()];
+  const [port, systemPort] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${port}`;
   const store = mkdtempSync(join(tmpdir(), 'inference-probe-dynamo-'));
   const python = join(options.venv, 'bin', 'python');

@@ -62,9 +62,9 @@ function metricsPage(text: string): MetricsPage {
   };
 }
 
-/** Fetches and reads a page. Rejects when it is not answered with 200 within five seconds. */
+/** Fetches and reads a page. Rejects when it is not answered with 200 in the time that an engine under load may take. */
 export async function fetchPage(url: string): Promise<MetricsPage> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(5000) });
+  const response = await fetch(url, { signal: AbortSignal.timeout(15_000) });
   if (!response.ok) throw new Error(`${url} answered ${response.status}`);
   return metricsPage(await response.text());
 }

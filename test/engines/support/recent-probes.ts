@@ -7,7 +7,10 @@ export async function recentProbes(sidecar: Sidecar): Promise<readonly ProbeReco
   return (await sidecar.json<readonly ProbeRecord[]>('/probes')).toReversed();
 }
 
-/** Asks again and again until `read` gives something. Rejects with `what` after `seconds`. */
+/**
+ * Asks again and again until `read` gives something. A question that fails - a page that a busy engine is slow to answer -
+ * is asked again, too. Rejects with `what` after `seconds`, and with the last failure as the cause.
+ */
 export async function eventually<T>(
   what: string,
   seconds: number,
@@ -15,9 +18,14 @@ export async function eventually<T>(
 ): Promise<T> {
   const deadline = performance.now() + seconds * 1000;
   for (;;) {
-    const value = await read();
-    if (value !== null && value !== undefined && value !== false) return value;
-    if (performance.now() > deadline) throw new Error(`not within ${seconds} s: ${what}`);
+    let cause: unknown;
+    try {
+      const value = await read();
+      if (value !== null && value !== undefined && value !== false) return value;
+    } catch (error) {
+      cause = error;
+    }
+    if (performance.now() > deadline) throw new Error(`not within ${seconds} s: ${what}`, { cause });
     await sleep(200);
   }
 }

@@ -54,9 +54,13 @@ async function watch(metricsUrl: string, seconds: number): Promise<TimedPage[]> 
   return pages;
 }
 
+/** So many comparisons at least; and at most, while too many of them differ. */
+const [LEAST_LOOKS, MOST_LOOKS] = [5, 20];
+
 /**
  * While the engine is busy: each gauge of ours is a value that the engine's own page had in the second around our last
- * poll. A value can live shorter than the time between two looks, so one comparison in five may miss it.
+ * poll. A value can live shorter than the time between two looks, so one comparison in five may miss it. Two of the first
+ * five may do so by chance; what is wrong is so in nearly all, however many are made.
  */
 export async function expectSameLoad(sidecar: Sidecar, metricsUrl: string, names: LoadNames): Promise<void> {
   await eventually(
@@ -66,7 +70,8 @@ export async function expectSameLoad(sidecar: Sidecar, metricsUrl: string, names
   );
   const misses: string[] = [];
   let [looks, wrongLooks] = [0, 0];
-  await eventually('five polls of ours with looks at the page around them', 90, async () => {
+  const isEnough = (): boolean => looks >= LEAST_LOOKS && wrongLooks <= looks / 5;
+  await eventually('polls of ours with looks at the page around them', 120, async () => {
     const before = await watch(metricsUrl, 1.5);
     const ours = await sidecar.page();
     const pages = [...before, ...(await watch(metricsUrl, 0.7))];
@@ -78,9 +83,9 @@ export async function expectSameLoad(sidecar: Sidecar, metricsUrl: string, names
     const found = differences(ours, around, names);
     misses.push(...found);
     if (found.length > 0) wrongLooks += 1;
-    return looks === 5;
+    return isEnough() || looks === MOST_LOOKS;
   });
-  expect(wrongLooks, misses.join('; ')).toBeLessThanOrEqual(1);
+  expect(isEnough(), `${wrongLooks} of ${looks} differ: ${misses.join('; ')}`).toBe(true);
 }
 
 /**

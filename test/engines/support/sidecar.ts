@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../support/ports.ts';
 import { fetchPage, type MetricsPage } from './metrics-page.ts';
-import { freePort } from './ports.ts';
 import { type RunningProcess, startProcess } from './processes.ts';
 
 /** The shipped bundle: what users run is what these suites test. Another build of it can be named. */

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { seconds } from '../../../src/units.ts';
-import { freePort, haproxyInFrontOf, isMissing } from '../../support/real-proxy.ts';
+import { freePort } from '../../support/ports.ts';
+import { haproxyInFrontOf, isMissing } from '../../support/real-proxy.ts';
 import { flowing, inFront, probing, reasonOf, STEP_SECONDS, startEngine, startServer, TOKENS } from './harness.ts';
 
 const haproxy = (...how: Parameters<typeof haproxyInFrontOf>) => inFront('haproxy', haproxyInFrontOf(...how));

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { seconds } from '../../../src/units.ts';
-import { freePort, isMissing, nginxInFrontOf } from '../../support/real-proxy.ts';
+import { freePort } from '../../support/ports.ts';
+import { isMissing, nginxInFrontOf } from '../../support/real-proxy.ts';
 import { flowing, inFront, probing, reasonOf, STEP_SECONDS, startEngine, startServer, TOKENS } from './harness.ts';
 
 const UNBUFFERED = 'proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off;';

@@ -1,8 +1,8 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../engines/support/ports.ts';
 import { type RunningProcess, startProcess } from '../../engines/support/processes.ts';
+import { freePort } from '../../support/ports.ts';
 import { root } from './programs.ts';
 
 export interface Series {
@@ -72,7 +72,7 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
   writeFileSync(
     join(folder, 'prometheus.yml'),
     JSON.stringify({
-      global: { scrape_interval: '5s', scrape_timeout: '4s', evaluation_interval: '15s' },
+      global: { scrape_interval: '3s', scrape_timeout: '3s', evaluation_interval: '15s' },
       rule_files: [join(root, 'deploy/prometheus/inference-probe.rules.yml')],
       alerting: { alertmanagers: [{ static_configs: [{ targets: [`127.0.0.1:${alertmanagerPort}`] }] }] },
       scrape_configs: [
