@@ -15,7 +15,8 @@ export default defineConfig({
       'node_modules/**',
     ],
     reporters: reporters('tests'),
-    testTimeout: 15_000,
+    // Far beyond what any takes: waits inside a test have limits of their own, and these must be the ones that speak.
+    testTimeout: 30_000,
     // What is polled for is there at once on a free machine; a busy one gets this long.
     expect: { poll: { timeout: 6000 } },
     // Tests measure time; with more workers than cores they would measure each other.
