@@ -28,7 +28,12 @@ export async function bundle(): Promise<string> {
   const own = resolve(CACHE, `building-${process.pid}`);
   mkdirSync(own, { recursive: true });
   await run(process.execPath, ['scripts/build.mjs', join(own, 'inference-probe.mjs')]);
-  if (!existsSync(folder)) renameSync(own, folder);
+  try {
+    if (!existsSync(folder)) renameSync(own, folder);
+  } catch (error) {
+    // The other one was first between the question and the renaming.
+    if (!existsSync(path)) throw error;
+  }
   return path;
 }
 
