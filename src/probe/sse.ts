@@ -74,7 +74,7 @@ class SseFraming implements Framing {
     // Events after the one that is too large belong to a stream that nobody reads any more.
     if (this.fault !== null) return;
     if (data.length > this.eventBytes) this.fault = 'event_too_large';
-    else this.handler.onEvent(data.trim() === '' && isErrorName(event) ? this.lastComment : data, event);
+    else this.handler.onEvent(isErrorName(event) ? data.trim() || this.lastComment : data, event);
     this.lastComment = '';
   }
 
