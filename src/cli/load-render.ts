@@ -36,10 +36,10 @@ function latencyRow(name: string, { withoutFailures, withFailures }: LatencyFigu
   return [row(name, withoutFailures), ...(failed === 0 ? [] : [row(`${name} with failures`, withFailures)])];
 }
 
-function verdictLine({ verdict, client }: Summary, style: Style): string[] {
+function verdictLine({ verdict, client, requests }: Summary, style: Style): string[] {
   switch (verdict) {
     case 'result':
-      return [];
+      return requests.good > 0 ? [] : [style.bad('NOT A RESULT: every request failed')];
     case 'partial':
       return [style.warn('PARTIAL: the run was cut short; what is here is valid')];
     case 'client_limited':

@@ -58,10 +58,13 @@ function readSlo(text: string | undefined): LoadRequest['slo'] {
   };
   for (const part of (text ?? '').split(',').filter((one) => one.trim() !== '')) {
     const [, name = '', value = ''] = /^\s*(\w+)\s*=\s*(\S+)\s*$/.exec(part) ?? [];
-    if (!(name in SLO_KEYS)) wrong(`--slo ${JSON.stringify(part)}: write it as ttft=500ms, tpot=50ms or e2e=10s`);
+    if (!Object.hasOwn(SLO_KEYS, name))
+      wrong(`--slo ${JSON.stringify(part)}: write it as ttft=500ms, tpot=50ms or e2e=10s`);
     const limit = duration(`--slo ${name}`, value, 0);
     if (limit <= 0) wrong(`--slo ${name} must be more than 0`);
-    slo[SLO_KEYS[name as keyof typeof SLO_KEYS]] = limit;
+    const key = SLO_KEYS[name as keyof typeof SLO_KEYS];
+    if (slo[key] !== null) wrong(`--slo names ${name} twice`);
+    slo[key] = limit;
   }
   return slo;
 }
@@ -86,7 +89,9 @@ function readArrival(flags: LoadFlags): Arrival {
   };
 }
 
-function readDeadlines(timeoutSeconds: number): Deadlines {
+function readDeadlines(text: string | undefined): Deadlines {
+  const timeoutSeconds = duration('--timeout', text, DEFAULTS.timeoutSeconds);
+  if (timeoutSeconds <= 0) wrong('--timeout must be more than 0');
   return {
     connectSeconds: seconds(Math.min(CONNECT_SECONDS, timeoutSeconds)),
     headersSeconds: seconds(timeoutSeconds),
@@ -133,7 +138,7 @@ export function readLoadRequest(
   const trim = Math.min(DEFAULTS.trimSeconds, windowSeconds * TRIM_SHARE);
   return {
     target,
-    deadlines: readDeadlines(duration('--timeout', flags.timeout, DEFAULTS.timeoutSeconds)),
+    deadlines: readDeadlines(flags.timeout),
     metrics: flags.metrics,
     arrival: readArrival(flags),
     windowSeconds,

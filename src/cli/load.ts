@@ -45,7 +45,9 @@ async function agreed(lines: readonly string[], flags: LoadFlags, context: CliCo
   return await context.confirm('Start? [y/N] ');
 }
 
-const codeOf = ({ verdict }: Summary): ExitCode => (verdict === 'result' ? EXIT.ok : EXIT.failed);
+/** Where every request failed there is nothing that could be called a result. */
+export const exitCodeOf = ({ verdict, requests }: Summary): ExitCode =>
+  verdict === 'result' && requests.good > 0 ? EXIT.ok : EXIT.failed;
 
 /** Writes the report. Where the disk does not take it, the figures are still those that were measured. */
 function reported({ folder, summary, diskFault }: LoadResult, context: CliContext): Summary {
@@ -61,7 +63,7 @@ function reported({ folder, summary, diskFault }: LoadResult, context: CliContex
 }
 
 /**
- * Loads an endpoint and says how it fared. 0: a result; 1: a partial one, none, or one that the client limited, or
+ * Loads an endpoint and says how it fared. 0: a result; 1: a partial one, none (also where every request failed), or one that the client limited, or
  * a disk that is full; 2: a wrong command line, or an endpoint that cannot be loaded.
  */
 export async function load(flags: LoadFlags, context: CliContext): Promise<ExitCode> {
@@ -80,5 +82,5 @@ export async function load(flags: LoadFlags, context: CliContext): Promise<ExitC
   const result = await runLoad(prepared, folder, deps).finally(() => context.status?.(null));
   const summary = reported(result, context);
   context.out(flags.json === true ? JSON.stringify(summary) : renderSummary(summary, folder, context.terminal.colour));
-  return codeOf(summary);
+  return exitCodeOf(summary);
 }

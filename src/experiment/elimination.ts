@@ -59,7 +59,7 @@ function outputLength({ summary: { output }, plan }: EliminationInput): Row {
   if (meanTokens === null || meanTokens === 0) return unknown('no answer');
   const spread = Math.sqrt(varianceTokens ?? 0) / meanTokens;
   return row(
-    spread > LENGTH_SPREAD,
+    spread > LENGTH_SPREAD || meanTokens > plan.maxOutputTokens,
     `${meanTokens.toFixed(1)} tokens on average of at most ${plan.maxOutputTokens}, spread ${percent(spread)}`,
   );
 }

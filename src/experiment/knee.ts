@@ -88,7 +88,7 @@ const NOTHING = 'no run gave a valid result';
 /** Levels ascending. Levels that the client limited must be left out before. */
 export function findKnee(levels: readonly LevelFigures[]): KneeVerdict {
   if (levels.length === 0) return { kind: 'none', why: NOTHING };
-  if (levels.length < 2) return { kind: 'none', why: 'a knee needs at least two levels' };
+  if (levels.length < 2) return { kind: 'none', why: 'a knee needs at least two levels with a valid result' };
   if (silent(levels)) return kneeByShape(levels);
   for (const [index, here] of levels.entries()) {
     if (preempted(here)) {
@@ -132,7 +132,7 @@ const MAX_TTFT_GROWTH = 0.2;
 /** Axis B: values in the order in which they were tried, the engine started anew for each. */
 export function findKneeOfParameter(values: readonly LevelFigures[]): KneeVerdict {
   if (values.length === 0) return { kind: 'none', why: NOTHING };
-  if (values.length < 2) return { kind: 'none', why: 'a knee needs at least two values' };
+  if (values.length < 2) return { kind: 'none', why: 'a knee needs at least two values with a valid result' };
   for (let index = 1; index < values.length; index += 1) {
     const before = values[index - 1];
     const here = values[index];

@@ -15,6 +15,11 @@ const FIGURES_AT_LEAST_SECONDS = 0.5;
 /** With fewer requests the share that meets an objective is not even known to a fifth. */
 const SLO_SAMPLES = 20;
 
+/** Each request in flight is a connection, and an address has no more ports than this. */
+const MOST_IN_FLIGHT = 65_535;
+/** A denser timetable keeps the program so busy that it would not even hear a Ctrl-C. */
+const MOST_PER_SECOND = 100_000;
+
 const wrong = (message: string): never => {
   throw new ProbeExporterError('USAGE', message);
 };
@@ -30,6 +35,10 @@ function checkNumbers(request: LoadRequest): void {
   if (promptTokens < 1 || maxOutputTokens < 1) wrong('a request needs at least one prompt token and one output token');
   const together = arrival.kind === 'closed' ? arrival.concurrency : arrival.maxInFlight;
   if (together < 1) wrong('at least one request must be in flight');
+  if (together > MOST_IN_FLIGHT)
+    wrong(`${together} requests in flight are more than one machine can have: at most ${MOST_IN_FLIGHT}`);
+  if (arrival.kind === 'open' && arrival.ratePerSecond > MOST_PER_SECOND)
+    wrong(`${arrival.ratePerSecond} requests a second are more than one machine can send: at most ${MOST_PER_SECOND}`);
   if (workers < 1 || workers > together) {
     wrong(`${workers} workers cannot share ${together} requests in flight: use between 1 and ${together}`);
   }
@@ -102,12 +111,21 @@ async function ask(request: LoadRequest, deps: Pick<LoadDependencies, 'clock' | 
 
 /** Findings about a connection that did not come about; whatever answers is told in other words. */
 const UNREACHABLE = /: (connect|dns|tls|timeout)/;
+const WANTS_KEY = /\/models: HTTP 40[13]\b/;
 
 function checkModel(request: LoadRequest, model: string | null, found: Discovery): string {
   const place = displayUrl(request.target.url);
   if (model === null) {
     if (found.findings.length > 0 && found.findings.every((finding) => UNREACHABLE.test(finding)))
       wrong(`nothing can be asked of ${place}: is it running, and is the address right? ${found.findings[0]}`);
+    const refusal = found.findings.find((finding) => WANTS_KEY.test(finding));
+    if (refusal !== undefined) {
+      const how =
+        request.target.apiKey === null
+          ? 'give its key with --api-key-file or --api-key-env'
+          : 'the key is not the right one';
+      wrong(`${place} tells its models only to who has a key (${refusal}): ${how}`);
+    }
     return wrong(
       `${place} does not list its models: name one with --model. Asked: ${found.findings.slice(0, 3).join('; ') || 'nothing answered'}`,
     );
@@ -134,6 +152,8 @@ export const prepareLoad: PrepareLoad = async (request, deps): Promise<PreparedL
   const sloWarnings = checkSlo(request);
   const { target } = request;
   const filePrompts = request.promptsFile === null ? [] : readPromptsFile(request.promptsFile);
+  // Throws where it cannot be read: asked without it, the endpoint would be taken for one that cannot be reached.
+  keyOf(target);
   const found = await ask(request, deps);
   const facts = combineFacts(target, found, null);
   const model = checkModel(request, facts.model, found);

@@ -97,6 +97,8 @@ export function readPromptsFile(path: string): string[] {
     throw new ProbeExporterError('USAGE', `--prompts ${path} cannot be read (${code})`, { cause: error });
   }
   const prompts = text
+    // Editors of some systems begin a file with a mark that belongs to none of its prompts.
+    .replace(/^\uFEFF/, '')
     .split(/\r?\n/)
     .map((line, index) => (line.trim() === '' ? '' : promptOf(line, `${path}:${index + 1}`)))
     .filter((prompt) => prompt !== '');

@@ -48,6 +48,8 @@ function readLines<T>(folder: string, file: RecordFile): ParsedLines<T> {
 
 export function readMetadata(folder: string): RunMetadata {
   const file = join(folder, METADATA_FILE);
+  if (!existsSync(file) && existsSync(join(folder, RECORD_FILES.requests)))
+    throw new ProbeExporterError('USAGE', `${folder} holds no ${METADATA_FILE}: that run was killed before it began`);
   let metadata: Partial<RunMetadata>;
   try {
     metadata = JSON.parse(readFileSync(file, 'utf8')) as Partial<RunMetadata>;

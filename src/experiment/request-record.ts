@@ -57,6 +57,7 @@ export function toRequestRecord(outcome: ProbeOutcome, frame: RequestFrame): Req
     finishReason: outcome.finishReason,
     buffered: outcome.buffered,
     disturbed: outcome.disturbed,
+    ...(outcome.retriedStaleConnection && { sentTwice: true as const }),
     gapsMicroseconds: gapsInMicroseconds(outcome.gapsSeconds),
   };
 }

@@ -49,12 +49,17 @@ function promptFigures(records: readonly RequestRecord[]): PromptFigures {
 /** Above this share of hits prompts that were meant to be unique were not. */
 const SUSPICIOUS_HITS = 0.1;
 const PROMPT_DRIFT = 0.05;
-/** Below this many seconds in flight by the window's length the loop was open in name only. */
+/** With a larger share of requests that were not started, the loop was open in name only. */
 const NOT_STARTED_SHARE = 0.01;
 
-function notesOf(run: RunRecords, figures: Pick<Summary, 'prompt' | 'requests' | 'output' | 'timeline' | 'verdict'>) {
+interface NotedFigures extends Pick<Summary, 'prompt' | 'requests' | 'output' | 'timeline' | 'verdict' | 'engine'> {
+  /** Requests of the window that were sent twice. */
+  readonly sentTwice: number;
+}
+
+function notesOf(run: RunRecords, figures: NotedFigures): string[] {
   const { plan } = run.metadata;
-  const { prompt, requests, output } = figures;
+  const { prompt, requests, output, engine, sentTwice } = figures;
   const flagged = figures.timeline.filter((slot) => slot.flagged).length;
   const drift = prompt.meanTokens === null ? 0 : prompt.meanTokens / plan.promptTokens - 1;
   const due = requests.sent + requests.notStarted;
@@ -74,6 +79,21 @@ function notesOf(run: RunRecords, figures: Pick<Summary, 'prompt' | 'requests' |
     ...(due > 0 && requests.notStarted / due > NOT_STARTED_SHARE
       ? [
           `${requests.notStarted} of ${due} requests were not started when they were due: the rate is beyond what the engine serves within the bound of requests in flight`,
+        ]
+      : []),
+    ...(sentTwice > 0
+      ? [
+          `${sentTwice} of ${requests.sent} requests were sent twice, because a kept connection was lost before the answer began: look at restarts and idle timeouts of the endpoint and of what lies before it`,
+        ]
+      : []),
+    ...((output.meanTokens ?? 0) > plan.maxOutputTokens
+      ? [
+          `answers had ${output.meanTokens?.toFixed(0)} tokens, more than the ${plan.maxOutputTokens} that were asked for: the endpoint does not keep to --max-out`,
+        ]
+      : []),
+    ...(engine !== null && engine.failedPolls > 0
+      ? [
+          `${engine.failedPolls} of ${engine.polls + engine.failedPolls} polls of the engine's metrics failed: its figures are of the others`,
         ]
       : []),
     ...(flagged > 0
@@ -119,6 +139,7 @@ export function summarise(run: RunRecords): Summary {
   const output = outputFigures(good);
   const prompt = promptFigures(sent);
   const slots = lengthSeconds > 0 ? timeline(whole, trimmed, run.requests, run.engine) : [];
+  const sentTwice = sent.filter((record) => record.sentTwice === true).length;
   const verdict = verdictOf(run, sent.length, client.limited);
   return {
     format: 1,
@@ -152,7 +173,7 @@ export function summarise(run: RunRecords): Summary {
     client,
     notes: [
       ...notes,
-      ...notesOf(run, { prompt, requests, output, timeline: slots, verdict }),
+      ...notesOf(run, { prompt, requests, output, timeline: slots, verdict, engine, sentTwice }),
       ...client.disturbances.map((text) => `${text}: upper quantiles may be too high by that`),
     ],
   };

@@ -40,6 +40,11 @@ export interface RequestRecord {
   readonly finishReason: string | null;
   readonly buffered: boolean;
   readonly disturbed: boolean;
+  /**
+   * Sent twice: the kept connection was lost before a byte of the answer, and all times are those of the second sending.
+   * Missing where it was not.
+   */
+  readonly sentTwice?: true;
   /** Gaps between token chunks in microseconds: with TTFT they give the arrival of every chunk. */
   readonly gapsMicroseconds: readonly number[];
 }

@@ -17,7 +17,10 @@ afterEach(async () => {
 });
 
 /** A simulated engine whose step takes 10 ms, whatever is in it. */
-export async function loadedSimulator(engine: Partial<SimulatorOptions['engine']> = {}): Promise<Simulator> {
+export async function loadedSimulator(
+  engine: Partial<SimulatorOptions['engine']> = {},
+  server: Partial<SimulatorOptions> = {},
+): Promise<Simulator> {
   const cost = {
     stepSeconds: seconds(0.01),
     prefillTokenSeconds: seconds(0),
@@ -25,7 +28,13 @@ export async function loadedSimulator(engine: Partial<SimulatorOptions['engine']
     kvTokenSeconds: seconds(0),
   };
   const started = await startSimulator(
-    { ...DEFAULT_SIMULATOR, engine: { ...DEFAULT_SIMULATOR.engine, cost, ...engine }, model: 'sim', port: 0 },
+    {
+      ...DEFAULT_SIMULATOR,
+      engine: { ...DEFAULT_SIMULATOR.engine, cost, ...engine },
+      model: 'sim',
+      port: 0,
+      ...server,
+    },
     { clock: systemClock(), log: silentLogger() },
   );
   open.push(() => started.close());

@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createVariableSecret } from '../../../src/config/secret.ts';
 import { calibrateLoad } from '../../../src/experiment/calibrate-load.ts';
 import { checkSamples, prepareLoad } from '../../../src/experiment/prepare-load.ts';
 import { readRun } from '../../../src/experiment/read-run.ts';
 import { runLoad } from '../../../src/experiment/run-load.ts';
 import { summarise } from '../../../src/experiment/summary.ts';
+import { silentLogger } from '../../../src/log.ts';
 import { seconds } from '../../../src/units.ts';
 import { aLoad, generated, loadDeps, loadedSimulator, newFolder } from './load-rig.ts';
 
@@ -176,6 +178,36 @@ describe('what is refused before the load begins', () => {
     await expect(prepareLoad({ ...load, trimSeconds: 1 }, deps)).rejects.toMatchObject(refused(/leaves nothing/));
     await expect(prepareLoad({ ...load, workers: 9 }, deps)).rejects.toMatchObject(refused(/9 workers cannot share 4/));
     expect(simulator.engine.statistics().counters.generationTokens).toBe(0);
+  });
+
+  it('more than one machine can have in flight, or send in a second', async () => {
+    const simulator = await loadedSimulator();
+    const closed = { kind: 'closed', concurrency: 99_999_999 } as const;
+    await expect(prepareLoad(aLoad(simulator.url, { arrival: closed }), loadDeps())).rejects.toMatchObject(
+      refused(/99999999 requests in flight are more than/),
+    );
+    const open = { kind: 'open', ratePerSecond: 1e9, process: 'poisson', maxInFlight: 9 } as const;
+    await expect(prepareLoad(aLoad(simulator.url, { arrival: open }), loadDeps())).rejects.toMatchObject(
+      refused(/1000000000 requests a second are more than/),
+    );
+  });
+
+  it('an endpoint that wants a key, and a key that cannot be read', async () => {
+    const simulator = await loadedSimulator({}, { apiKey: 'a key' });
+    const load = aLoad(simulator.url);
+    await expect(prepareLoad(load, loadDeps())).rejects.toMatchObject(
+      refused(/only to who has a key .*HTTP 401.*give its key with --api-key-file/),
+    );
+    const wrongKey = {
+      ...load,
+      target: { ...load.target, apiKey: createVariableSecret('KEY', 'another', { log: silentLogger() }) },
+    };
+    await expect(prepareLoad(wrongKey, loadDeps())).rejects.toMatchObject(refused(/the key is not the right one/));
+    const unreadable = {
+      ...load,
+      target: { ...load.target, apiKey: createVariableSecret('KEY', undefined, { log: silentLogger() }) },
+    };
+    await expect(prepareLoad(unreadable, loadDeps())).rejects.toMatchObject({ code: 'SECRET_UNREADABLE' });
   });
 
   it('objectives that the window cannot measure', async () => {

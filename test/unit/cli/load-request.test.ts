@@ -84,6 +84,9 @@ describe('flags of load', () => {
     { id: 'unknown arrivals', flags: { rate: '1', arrival: 'bursty' }, message: /poisson or constant/ },
     { id: 'no length of time', flags: { duration: 'long' }, message: /no length of time/ },
     { id: 'an unknown objective', flags: { slo: 'p99=1' }, message: /write it as ttft=500ms/ },
+    { id: 'an objective by a name that every object has', flags: { slo: 'toString=1s' }, message: /write it as ttft/ },
+    { id: 'an objective twice', flags: { slo: 'ttft=1s,ttft=2s' }, message: /--slo names ttft twice/ },
+    { id: 'no time for a request', flags: { timeout: '0' }, message: /--timeout must be more than 0/ },
     { id: 'an objective of 0', flags: { slo: 'ttft=0' }, message: /must be more than 0/ },
   ])('refuse $id', ({ flags, message }) => {
     expect(() => read(flags)).toThrow(message);

@@ -76,6 +76,10 @@ describe('reading a file of prompts', () => {
     ).toEqual(['plain text', 'a "string"', 'of an object', 'of another', '{not json']);
   });
 
+  it('takes no byte order mark for a part of the first prompt', () => {
+    expect(read('\uFEFF{"prompt":"first"}\nsecond\n')).toEqual(['first', 'second']);
+  });
+
   it('refuses an object without one, with its line', () => {
     expect(() => read('ok\n{"question":"?"}\n')).toThrow(/prompts\.jsonl:2: an object needs a "prompt"/);
   });

@@ -40,5 +40,7 @@ describe('records of a run on the disk', () => {
     expect(() => readRun(folder)).toThrow(/metadata\.json cannot be read/);
     writeFileSync(join(folder, 'metadata.json'), '{"format":2}');
     expect(() => readRun(folder)).toThrow(/format that this version knows/);
+    rmSync(join(folder, 'metadata.json'));
+    expect(() => readRun(folder)).toThrow(/holds no metadata\.json: that run was killed before it began/);
   });
 });

@@ -130,6 +130,12 @@ describe('latencies', () => {
   });
 });
 
+it('tells of requests that were sent twice', () => {
+  const requests = [aRequest({ sentAtSeconds: 6, sentTwice: true }), aRequest({ sentAtSeconds: 6 })];
+  expect(summarise(run({ requests })).notes.join()).toContain('1 of 2 requests were sent twice');
+  expect(summarise(run()).notes).toEqual([]);
+});
+
 describe('output and prompt', () => {
   it('gives mean and variance of the output length of good requests', () => {
     const requests = [2, 4, 9].map((outputTokens) => aRequest({ sentAtSeconds: 6, outputTokens }));
@@ -140,6 +146,13 @@ describe('output and prompt', () => {
       varianceTokens: 13,
       countedAsChunks: 0,
     });
+  });
+
+  it('warns of answers that are longer than was asked for, and does not clear their length', () => {
+    const requests = [5, 5].map((outputTokens) => aRequest({ sentAtSeconds: 6, outputTokens }));
+    const { notes, elimination } = summarise(run({ requests }));
+    expect(notes.join()).toContain('answers had 5 tokens, more than the 4 that were asked for');
+    expect(elimination.find(({ cause }) => cause === 'output_length')?.verdict).toBe('remains');
   });
 
   it('warns when prompts that were to be unique came from the cache', () => {
@@ -256,6 +269,12 @@ describe('the engine over the window', () => {
     expect(found?.zone).toBe('overload');
     // Eleven chunks arrived from 4 to 14.5, of 20 that the engine generated.
     expect(found?.ownTokensRatio).toBeCloseTo(11 / 20);
+  });
+
+  it('tells of polls that failed', () => {
+    expect(summarise(run({ engine })).notes).toContain(
+      "1 of 4 polls of the engine's metrics failed: its figures are of the others",
+    );
   });
 
   it('says nothing where the engine says nothing', () => {
