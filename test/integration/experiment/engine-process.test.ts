@@ -70,7 +70,7 @@ describe('an engine that is started for an experiment', () => {
   });
 
   it('is given up, and ended, when it never gets ready', async () => {
-    await expect(startEngine(command('echo group $$; sleep 300', 0.5), deps())).rejects.toThrow(/was not ready at/);
+    await expect(startEngine(command('echo group $$; sleep 300', 2), deps())).rejects.toThrow(/was not ready at/);
     await until('the group is gone', () => !groupLives(group()));
   });
 
