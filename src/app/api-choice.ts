@@ -12,11 +12,14 @@ export interface ApiChoice {
   learn(outcome: ProbeOutcome): boolean;
 }
 
-/** The endpoint does not know the path (404, or 405 where another method is served), or refuses this kind of request. */
+/**
+ * The endpoint does not know the path (404, or 405 where another method is served), refuses this kind of request, or has
+ * the path and nothing behind it (501: vLLM with a model that has no such API).
+ */
 function isWrongApi(outcome: ProbeOutcome): boolean {
   if (outcome.outcome === 'good') return false;
   const { reason } = outcome.failure;
-  return reason === 'not_found' || reason === 'bad_request';
+  return reason === 'not_found' || reason === 'bad_request' || outcome.httpStatus === 501;
 }
 
 /**

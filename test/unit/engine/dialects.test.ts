@@ -373,6 +373,12 @@ describe('the tables', () => {
     expect(llamacpp).toMatchObject({ readsHaveEffects: true });
   });
 
+  it('give TensorRT-LLM the time of a long request before it hangs: its page stands still until one ends', () => {
+    const tables = DIALECTS.filter(({ prefixes }) => prefixes.includes('trtllm_'));
+    expect(tables).toHaveLength(2);
+    for (const { refreshSeconds } of tables) expect(refreshSeconds).toBeGreaterThanOrEqual(300);
+  });
+
   it('give a reason for every interval', () => {
     for (const { everyReason } of DIALECTS) expect(everyReason.length).toBeGreaterThan(20);
   });
