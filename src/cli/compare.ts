@@ -120,6 +120,7 @@ export async function compare(file: string, flags: CompareFlags, context: CliCon
   } finally {
     line.end();
     await disk.run(() => writeCompareReport(path, plan));
+    folder.close();
   }
   const found = readComparison(path, plan);
   for (const verdict of comparisonVerdicts(found)) context.out(verdict);

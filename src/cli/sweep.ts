@@ -104,6 +104,7 @@ export async function sweep(flags: SweepFlags, context: CliContext): Promise<Exi
   } finally {
     line.end();
     await disk.run(() => writeSweepReport(path, plan));
+    folder.close();
   }
   const code = tell(readSweep(path, plan), path, flags.json === true, context);
   return disk.failed() ? EXIT.failed : code;

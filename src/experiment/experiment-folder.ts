@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ProbeExporterError } from '../errors.ts';
 import { diskError } from './disk-error.ts';
+import { lockFolder } from './folder-lock.ts';
 import { freeReserve, makeFolder } from './run-folder.ts';
 
 const MANIFEST = 'experiment.json';
@@ -21,6 +22,8 @@ export interface ExperimentFolder {
   /** Folder of a cell. */
   cell(name: string): string;
   note(note: ExperimentNote): void;
+  /** Nothing more is written: another process may go on here. */
+  close(): void;
 }
 
 const usage = (message: string, cause?: unknown): ProbeExporterError =>
@@ -80,7 +83,8 @@ function differences(before: unknown, wanted: unknown, path = ''): readonly stri
 /**
  * Opens a folder for an experiment: a new one, or one in which the same experiment was begun before.
  *
- * @throws ProbeExporterError USAGE: another experiment or other files are there, or it cannot be written
+ * @throws ProbeExporterError USAGE: another experiment, other files or another process are there, or it cannot be
+ *   written
  */
 export function openExperiment(path: string, plan: unknown): ExperimentFolder {
   const before = readManifest(path);
@@ -96,11 +100,13 @@ export function openExperiment(path: string, plan: unknown): ExperimentFolder {
   } catch (error) {
     throw error instanceof ProbeExporterError ? error : diskError(error, path);
   }
+  const unlock = lockFolder(path);
   if (before === null) writeWhole(join(path, MANIFEST), `${JSON.stringify(wanted, null, 2)}\n`);
   return {
     path,
     resumed: before !== null,
     cell: (name) => join(path, 'runs', name),
+    close: unlock,
     note: (note) => {
       try {
         appendFileSync(join(path, NOTES), `${JSON.stringify(note)}\n`);

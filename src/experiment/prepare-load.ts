@@ -109,6 +109,16 @@ async function ask(request: LoadRequest, deps: Pick<LoadDependencies, 'clock' | 
   );
 }
 
+/** Asked without a key that cannot be read, the endpoint would be taken for one that cannot be reached. */
+function checkKey({ target }: LoadRequest): void {
+  try {
+    keyOf(target);
+  } catch (error) {
+    if (!(error instanceof ProbeExporterError)) throw error;
+    wrong(`the key cannot be read: ${error.message}`);
+  }
+}
+
 /** Findings about a connection that did not come about; whatever answers is told in other words. */
 const UNREACHABLE = /: (connect|dns|tls|timeout)/;
 const WANTS_KEY = /\/models: HTTP 40[13]\b/;
@@ -152,9 +162,9 @@ export const prepareLoad: PrepareLoad = async (request, deps): Promise<PreparedL
   const sloWarnings = checkSlo(request);
   const { target } = request;
   const filePrompts = request.promptsFile === null ? [] : readPromptsFile(request.promptsFile);
-  // Throws where it cannot be read: asked without it, the endpoint would be taken for one that cannot be reached.
-  keyOf(target);
+  checkKey(request);
   const found = await ask(request, deps);
+  if (deps.signal.aborted) wrong('interrupted before the run began: nothing was measured');
   const facts = combineFacts(target, found, null);
   const model = checkModel(request, facts.model, found);
   checkContext(request, found);

@@ -207,7 +207,12 @@ describe('what is refused before the load begins', () => {
       ...load,
       target: { ...load.target, apiKey: createVariableSecret('KEY', undefined, { log: silentLogger() }) },
     };
-    await expect(prepareLoad(unreadable, loadDeps())).rejects.toMatchObject({ code: 'SECRET_UNREADABLE' });
+    await expect(prepareLoad(unreadable, loadDeps())).rejects.toMatchObject(
+      refused(/the key cannot be read: secret KEY is not set/),
+    );
+    await expect(prepareLoad(load, loadDeps(AbortSignal.abort()))).rejects.toMatchObject(
+      refused(/interrupted before the run began/),
+    );
   });
 
   it('objectives that the window cannot measure', async () => {

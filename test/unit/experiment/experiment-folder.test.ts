@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { diskError } from '../../../src/experiment/disk-error.ts';
@@ -31,6 +31,23 @@ describe('the folder of an experiment', () => {
   it('is not taken over by another experiment', () => {
     openExperiment(root, PLAN);
     expect(() => openExperiment(root, { ...PLAN, repeats: 4 })).toThrow(/holds another experiment \(repeats differs\)/);
+  });
+
+  it('is not shared with a process that is at work in it, and not lost to one that died', () => {
+    const lock = (pid: number): void =>
+      writeFileSync(join(root, '.running'), JSON.stringify({ pid, host: hostname() }));
+    const first = openExperiment(root, PLAN);
+    lock(process.ppid);
+    expect(() => openExperiment(root, PLAN)).toThrow(
+      new RegExp(`is in use by process ${process.ppid}: wait for its end`),
+    );
+    // No system gives a process this number.
+    lock(2 ** 30);
+    expect(openExperiment(root, PLAN).resumed).toBe(true);
+    writeFileSync(join(root, '.running'), '{"pi');
+    expect(openExperiment(root, PLAN).resumed).toBe(true);
+    first.close();
+    expect(existsSync(join(root, '.running'))).toBe(false);
   });
 
   it('does not mix with other files', () => {
