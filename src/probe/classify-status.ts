@@ -37,14 +37,20 @@ const BY_STATUS: ReadonlyMap<number, FailureReason> = new Map([
   [530, 'bad_gateway'],
 ]);
 
+/** Not where the loading has failed, which will not be over in a while (Ollama: "error loading model"). */
 const LOADING =
-  /loading (?:the )?model|\b(?:is|still|currently|being) load(?:ing|ed)\b|warming up|starting up|not (?:yet )?ready/i;
+  /(?<!\b(?:error|fail|failed|failure|unable|cannot)\b.{0,20})loading (?:the )?model|\b(?:is|still|currently|being) load(?:ing|ed)\b|warming up|starting up|not (?:yet )?ready/i;
 // Envoy, HAProxy, Traefik, Kong, LiteLLM, the inference gateway, and the routers of SGLang, vLLM and Dynamo.
 const NO_UPSTREAM =
   /no healthy upstream|no server is available|ring-balancer|no (?:available|healthy|ready|active) (?:\w+ )?(?:servers?|endpoints?|workers?|backends?|instances?|deployments?|pods?)|no (?:endpoints|instances|responders|deployments)|find (?:\w+ )?(?:pods|endpoints|workers|backends)/i;
 /** Envoy, then the words of the HTTP clients that gateways are made of: LiteLLM, and proxies in Python, Node and Go. */
 const CONNECT_FAILED =
-  /upstream connect error|\bconnection error\b|cannot connect to host|all connection attempts failed|connect(?:ion|: connection)? refused|ECONNREFUSED/i;
+  /upstream connect error|\bconnection error\b|(?:cannot|failed to) connect to (?:host|backend)|all connection attempts failed|connect(?:ion|: connection)? refused|ECONNREFUSED/i;
+/** The same clients, when the engine hangs up on them or keeps them waiting. */
+const HUNG_UP =
+  /ECONNRESET|connection (?:reset by peer|closed)|socket hang up|peer closed connection|incomplete chunked read|server disconnected|remote end closed|unexpected EOF|ended prematurely/i;
+const KEPT_WAITING =
+  /context deadline exceeded|upstream (?:request )?time(?:d ?out|out)|timeout awaiting response headers|\bReadTimeout\b|APITimeoutError/i;
 const UPSTREAM_DNS =
   /name resolution|name or service not known|ENOTFOUND|no such host|nodename nor servname|could not be resolved/i;
 /** Envoy's circuit breaker, where the header that says so was taken off. */
@@ -67,11 +73,18 @@ const BAD_KEY =
 const FILTERED =
   /content (?:management )?policy|content[ _]?filter|new_sensitive|sensitive (?:content|information|words)/i;
 
+/** What a gateway says that was let down by its engine. */
+function lostUpstream(text: string): FailureReason | null {
+  if (CONNECT_FAILED.test(text) || UPSTREAM_DNS.test(text) || HUNG_UP.test(text)) return 'bad_gateway';
+  return KEPT_WAITING.test(text) ? 'gateway_timeout' : null;
+}
+
 /** 503 has the most meanings of all. An engine never answers in HTML: such a page is a gateway's own. */
 function unavailable({ headers, text }: StatusHints): FailureReason {
   if (headers['x-envoy-overloaded'] !== undefined || OVERFLOW.test(text)) return 'overloaded';
   if (LOADING.test(text)) return 'starting';
-  if (CONNECT_FAILED.test(text) || UPSTREAM_DNS.test(text)) return 'bad_gateway';
+  const upstream = lostUpstream(text);
+  if (upstream !== null) return upstream;
   const page = headers['content-type']?.toLowerCase().startsWith('text/html') ?? false;
   // Linkerd's own answer: it has found no endpoint for some seconds.
   const linkerd = headers['l5d-proxy-error'] !== undefined;
@@ -81,7 +94,8 @@ function unavailable({ headers, text }: StatusHints): FailureReason {
 /** 500 is also what a gateway says that did not expect to be left without an engine. */
 function internalError({ text }: StatusHints): FailureReason {
   if (NO_UPSTREAM.test(text)) return 'no_upstream';
-  if (CONNECT_FAILED.test(text) || UPSTREAM_DNS.test(text)) return 'bad_gateway';
+  const upstream = lostUpstream(text);
+  if (upstream !== null) return upstream;
   if (NO_ROOM.test(text)) return 'overloaded';
   return LOADING.test(text) ? 'starting' : 'server_error';
 }
@@ -101,6 +115,8 @@ const BY_TEXT: readonly (readonly [RegExp, FailureReason])[] = [
   [NO_UPSTREAM, 'no_upstream'],
   [CONNECT_FAILED, 'bad_gateway'],
   [UPSTREAM_DNS, 'bad_gateway'],
+  [HUNG_UP, 'bad_gateway'],
+  [KEPT_WAITING, 'gateway_timeout'],
 ];
 
 /** The reason that an error gives which has neither a status nor words of a known kind; null when it gives none. */

@@ -35,7 +35,19 @@ const NO_ROOM: readonly Row[] = [
   [500, openai('server busy, please try again'), 'overloaded'],
   [500, { error: 'llm server loading model' }, 'starting'],
   [429, openai('Model is loading'), 'starting'],
+  [500, { error: 'llama runner process has terminated: error loading model: unable to allocate' }, 'server_error'],
+  [503, { error: 'failed while loading the model' }, 'overloaded'],
   [500, openai('CUDA error: an illegal memory access was encountered'), 'server_error'],
+];
+const LET_DOWN: readonly Row[] = [
+  [500, openai('litellm.APIError: OpenAIException - peer closed connection (incomplete chunked read)'), 'bad_gateway'],
+  [500, 'read tcp 10.0.0.7:8000: connection reset by peer', 'bad_gateway'],
+  [503, { error: 'HTTP error: Server disconnected' }, 'bad_gateway'],
+  [503, { error: 'Failed to connect to backend: x' }, 'bad_gateway'],
+  [500, 'Post "http://engine:8000": context deadline exceeded', 'gateway_timeout'],
+  [503, openai('litellm.APITimeoutError: x'), 'gateway_timeout'],
+  [200, openai('OpenAIException - Connection closed.', { code: '500' }), 'bad_gateway'],
+  [200, openai('upstream timed out'), 'gateway_timeout'],
 ];
 const BAD_KEYS: readonly Row[] = [
   [400, openai('API key not valid. Please pass a valid API key.', { status: 'INVALID_ARGUMENT' }), 'unauthorized'],
@@ -60,6 +72,7 @@ const ENVELOPES: readonly Row[] = [
 describe.each([
   ['an account without money', NO_MONEY],
   ['no room, or not yet', NO_ROOM],
+  ['a gateway that was let down', LET_DOWN],
   ['a key that is refused', BAD_KEYS],
   ['an error in an envelope', ENVELOPES],
 ])('%s', (_, rows) => {
