@@ -4,6 +4,9 @@ import type { FailureReason } from '../../src/probe/reasons.ts';
 import { type Rig, type RigOptions, withRig } from './probe-rig.ts';
 import type { Step } from './scripted-server.ts';
 
+/** For streams that are to be called buffered, as a disturbed one never is: a busy machine may hold our own loop up. */
+export const NEVER_DISTURBED = 60;
+
 /** One oddity of the field, as bytes on a wire and as the verdict that is wanted. */
 export interface WireCase extends RigOptions {
   readonly id: string;

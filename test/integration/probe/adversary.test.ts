@@ -3,7 +3,7 @@ import { seconds } from '../../../src/units.ts';
 import { startRig, withRig } from '../../support/probe-rig.ts';
 import type { Script } from '../../support/scripted-server.ts';
 import { D, F, GOOD_STREAM, openStream, respond, stream, token, U } from '../../support/stream-text.ts';
-import { expectSeconds, wireCases } from '../../support/wire-case.ts';
+import { expectSeconds, NEVER_DISTURBED, wireCases } from '../../support/wire-case.ts';
 
 const IDLE_408 =
   'HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\nCache-Control: no-cache\r\n\r\n';
@@ -104,6 +104,7 @@ describe('a server that lies about what it sends', () => {
       id: 'a mock server',
       title: '16 tokens at once behind no wait to speak of are not called buffered',
       steps: stream([[0, token('x').repeat(16) + F('length') + U(9, 16) + D]]),
+      disturbedAfterSeconds: NEVER_DISTURBED,
       verdict: 'good',
       also: ({ buffered, ttftSeconds }) => expect(buffered).toBe((ttftSeconds ?? 0) >= 0.015),
     },

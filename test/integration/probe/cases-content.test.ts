@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { seconds } from '../../../src/units.ts';
 import { C, chunk, D, F, LAST_CHUNK, openStream, type Part, stream, token, U } from '../../support/stream-text.ts';
-import { expectSeconds, expectTpot, wireCases } from '../../support/wire-case.ts';
+import { expectSeconds, expectTpot, NEVER_DISTURBED, wireCases } from '../../support/wire-case.ts';
 
 const ROLE = C({ role: 'assistant', content: '' });
 const HIDDEN = { completion_tokens_details: { reasoning_tokens: 8 } };
@@ -253,6 +253,7 @@ describe('kind B: content of the stream', () => {
       id: 'G-041',
       title: 'an answer that a proxy releases in one lump is buffered: the TTFT stays, gaps and TPOT do not',
       steps: stream([[300, Array.from({ length: 49 }, () => token('A')).join('') + F('stop') + U(9, 49) + D]], 300),
+      disturbedAfterSeconds: NEVER_DISTURBED,
       verdict: 'good',
       outcome: { buffered: true, tpotSeconds: null, outputTokens: 49 },
       also: (outcome) => expectSeconds(outcome, outcome.ttftSeconds, 300),

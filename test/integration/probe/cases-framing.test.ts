@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect } from 'vitest';
 import type { ProbeOutcome } from '../../../src/probe/outcome.ts';
 import { C, chunk, D, EVENT_STREAM, F, openStream, respond, stream, token, U } from '../../support/stream-text.ts';
-import { expectSeconds, expectSpan, wireCases } from '../../support/wire-case.ts';
+import { expectSeconds, expectSpan, NEVER_DISTURBED, wireCases } from '../../support/wire-case.ts';
 
 const SSE = { 'Content-Type': 'text/event-stream' };
 const content = (text: string): string => `data: {"choices":[{"delta":{"content":"${text}"}}]}`;
@@ -177,6 +177,7 @@ describe('kind A: framing of the stream', () => {
       id: 'G-016',
       title: 'identity is asked for; a body that is compressed all the same is read, marked and found buffered',
       steps: respond(200, { ...SSE, 'Content-Encoding': 'gzip' }, zipped, 100),
+      disturbedAfterSeconds: NEVER_DISTURBED,
       verdict: 'good',
       outcome: { compressed: true, buffered: true, tpotSeconds: null, outputTokens: 20 },
       also: (_, { server }) => expect(server.requests[0]?.headers['accept-encoding']).toBe('identity'),
