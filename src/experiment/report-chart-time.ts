@@ -5,6 +5,7 @@ import { fromZero, type Panel, type TimeSpan, timePanels } from './report-panels
 import { latencyScale, type Scale } from './report-scale.ts';
 import type { Summary, TimelineSlot } from './summary-types.ts';
 import type { EngineRecord, RequestRecord } from './types.ts';
+import { sentAt } from './window.ts';
 
 const FLAG_RATIO = 0.7;
 const MOST_DOTS = 1500;
@@ -79,7 +80,7 @@ function thinned(requests: readonly RequestRecord[]): readonly RequestRecord[] {
 }
 
 function latencyPanel(summary: Summary, requests: readonly RequestRecord[]): Panel {
-  const sent = requests.filter((request) => request.sentAtSeconds !== null && request.phase === 'window');
+  const sent = requests.filter((request) => request.phase === 'window');
   const dots = thinned(sent.filter((request) => request.ttftSeconds !== null));
   const failed = thinned(sent.filter((request) => request.outcome === 'failed'));
   const values = dots.map((request) => request.ttftSeconds ?? 0);
@@ -91,7 +92,7 @@ function latencyPanel(summary: Summary, requests: readonly RequestRecord[]): Pan
     draw: (x, y, area) => [
       ...dots.map((request) =>
         element('circle', {
-          cx: x.at(request.sentAtSeconds ?? 0),
+          cx: x.at(sentAt(request)),
           cy: y.at(request.ttftSeconds ?? 0),
           r: 2.4,
           class: 'dot',
@@ -105,9 +106,7 @@ function latencyPanel(summary: Summary, requests: readonly RequestRecord[]): Pan
         ),
         'line one strong',
       ),
-      ...failed.map((request) =>
-        words(x.at(request.sentAtSeconds ?? 0), area.top + 12, '✕', { anchor: 'middle', kind: 'flag' }),
-      ),
+      ...failed.map((request) => words(x.at(sentAt(request)), area.top + 12, '✕', { anchor: 'middle', kind: 'flag' })),
     ],
   };
 }

@@ -69,7 +69,7 @@ function render(block: Block): Markup {
         'figure',
         {},
         element('figcaption', {}, element('b', {}, block.title), element('span', {}, block.description)),
-        block.svg,
+        element('div', { class: 'scroll' }, block.svg),
       );
   }
 }

@@ -43,6 +43,8 @@ svg .halo{paint-order:stroke;stroke:var(--page);stroke-width:3px;stroke-linejoin
 .mark{stroke:var(--page);stroke-width:1}.mark.one{fill:var(--one)}.mark.two{fill:var(--two)}.mark.three{fill:var(--three)}.mark.four{fill:var(--four)}
 .mark.hollow{fill:var(--page);stroke-width:2.2}.mark.hollow.one{stroke:var(--one)}.mark.hollow.two{stroke:var(--two)}.mark.hollow.three{stroke:var(--three)}.mark.hollow.four{stroke:var(--four)}
 .knee{fill:none;stroke:var(--ink);stroke-width:2.5}
+figure .scroll{margin:0;overflow:visible}
+@media screen and (max-width:700px){figure .scroll svg{width:720px}figure .scroll{overflow:auto hidden}}
 footer{margin-top:48px;padding-top:12px;border-top:1px solid var(--rule);color:var(--faint);font-size:13px}
 @page{margin:14mm}
 @media print{:root{color-scheme:light;--page:#fff;--soft:#f4f6f8;--ink:#000;--faint:#444;--rule:#999;--grid:#ddd;

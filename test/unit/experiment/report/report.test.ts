@@ -74,6 +74,21 @@ describe('the report of a run', () => {
     expect(markdown).toContain('With failures counted as slower than anything that was seen');
   });
 
+  it('marks the failures of requests that never left in the chart, too', () => {
+    const run = withSummary({ concurrency: 1, windowSeconds: 20, failEvery: 5 });
+    const requests = run.requests.map((one) => (one.outcome === 'failed' ? { ...one, sentAtSeconds: null } : one));
+    const marks = (html: string): number => html.match(/>✕<\/text>/g)?.length ?? 0;
+    const failed = requests.filter((one) => one.outcome === 'failed' && one.phase === 'window').length;
+    expect(failed).toBeGreaterThan(0);
+    expect(marks(reportHtml(runDocument({ ...run, requests }), ''))).toBe(failed);
+  });
+
+  it('keeps the words of a chart readable on a narrow screen: it scrolls instead of shrinking', () => {
+    const { html } = both({ concurrency: 2 });
+    expect(html).toMatch(/<figure><figcaption>.*?<\/figcaption><div class="scroll"><svg/);
+    expect(html).toContain('@media screen and (max-width:700px){figure .scroll svg{width:720px}');
+  });
+
   it('says so when a run was cut short or is still going', () => {
     expect(both({ concurrency: 2, ended: 'partial' }).markdown).toContain('Partial');
     expect(both({ concurrency: 2, ended: 'running' }).markdown).toContain('Not ended');
