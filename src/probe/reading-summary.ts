@@ -37,9 +37,10 @@ export interface ReadingAccount {
   readonly facts: PlainFacts;
 }
 
-/** Output tokens according to the server; null when it says nothing, or counts more than what was read. */
+/** Output tokens according to the server; null when it says nothing, or counts something else than what was read. */
 function tokensFromUsage({ totals, timing, foreignChoices }: ReadingAccount): number | null {
   if (foreignChoices) return null;
+  if (timing.countRefuted && (totals.completionTokens ?? 0) <= timing.countedTokens) return null;
   return Math.max(totals.completionTokens ?? 0, timing.countedTokens) || null;
 }
 

@@ -34,6 +34,8 @@ export interface TokenTiming {
   chunk(at: MonotonicInstant, kind: ChunkKind, counted: number | null): boolean;
   /** Highest running total seen beside a chunk. */
   readonly countedTokens: number;
+  /** The total stood still while more chunks with text came than it counts: it is no total. */
+  readonly countRefuted: boolean;
   /** Tokens of the last sure token chunk: the rise of the running total, or 1. */
   readonly lastChunkTokens: number;
   times(evidence: TokenEvidence): TokenTimes;
@@ -48,6 +50,9 @@ interface Candidates {
   readonly later: number;
   readonly lastIsEmpty: boolean;
 }
+
+/** As many chunks with text after the first one, all with its count, show that the count does not run. */
+const REPEATS_OF_A_STANDING_COUNT = 2;
 
 /** How many of the chunks without text were tokens, by the rules of docs/measurement.md, "Tokens without text". */
 function decide(missing: number, lost: number, found: Candidates): { leading: number; later: boolean; last: boolean } {
@@ -73,6 +78,17 @@ class Timing implements TokenTiming {
   private laterEmpties = 0;
   /** Running total at the first chunk with text; 0 when that chunk carried none. */
   private firstCounted = 0;
+  /** Later chunks with text that carried the count of the first one. */
+  private repeats = 0;
+
+  /** Some gateways write the final usage, or a usage of 1, into every chunk. */
+  private get standsStill(): boolean {
+    return this.repeats >= REPEATS_OF_A_STANDING_COUNT && this.countedTokens === this.firstCounted;
+  }
+
+  get countRefuted(): boolean {
+    return this.standsStill && this.countedTokens < this.sure;
+  }
 
   chunk(instant: MonotonicInstant, kind: ChunkKind, counted: number | null): boolean {
     let isToken = false;
@@ -90,7 +106,7 @@ class Timing implements TokenTiming {
 
   times(evidence: TokenEvidence): TokenTimes {
     const total = evidence.totalTokens;
-    const { firstCounted } = this;
+    const firstCounted = this.standsStill ? 0 : this.firstCounted;
     const explained = firstCounted > 0 ? this.countedTokens : this.sure + evidence.hiddenTokens;
     const lastIsEmpty = this.mark.at(-1) === EMPTY;
     const found = { leading: this.leadingEmpties, later: this.laterEmpties, lastIsEmpty };
@@ -119,6 +135,7 @@ class Timing implements TokenTiming {
   private sureToken(instant: MonotonicInstant, counted: number | null): void {
     const { countedTokens } = this;
     if (this.sure === 0) this.firstCounted = counted ?? 0;
+    else if (counted !== null && counted === this.firstCounted) this.repeats += 1;
     this.lastChunkTokens = counted !== null && counted > countedTokens ? counted - countedTokens : 1;
     this.sure += 1;
     this.keep(instant, SURE);

@@ -7,7 +7,7 @@ import type { FailureReason } from '../../../src/probe/reasons.ts';
 import { createRefusals } from '../../../src/probe/refusals.ts';
 import { sniffEvents } from '../../../src/probe/sniff.ts';
 import { C, D, F, token, U } from '../../support/stream-text.ts';
-import { atMs, cut, LIMITS, toBytes } from '../../support/streams.ts';
+import { atMs, content, cut, DONE, finish, LIMITS, read, toBytes } from '../../support/streams.ts';
 import { verdictOn } from './verdict.ts';
 
 /*
@@ -284,6 +284,42 @@ test('none of it depends on where the reads end', () => {
       expect([title, at, reader.result()]).toEqual([title, at, whole]);
     }
   }
+});
+
+describe('a usage in every chunk', () => {
+  const counted = (completion: number): object => ({ usage: { prompt_tokens: 9, completion_tokens: completion } });
+  const steps = (counts: readonly number[], end: string) =>
+    read([
+      ...counts.map((count, at) => [100 + 20 * at, content('A', counted(count))] as const),
+      [100 + 20 * counts.length, finish('stop') + end + DONE] as const,
+    ]).result;
+
+  test('that runs tells the tokens of the first chunk', () => {
+    const result = steps([2, 3, 4, 5], '');
+    expect(result).toMatchObject({ outputTokens: 5, firstChunkTokens: 2, tokenSource: 'usage' });
+    expect(result.tpotSeconds).toBeCloseTo(0.02, 6);
+  });
+
+  test('that is the final one says nothing of the first chunk', () => {
+    const result = steps([4, 4, 4, 4], '');
+    expect(result).toMatchObject({ outputTokens: 4, firstChunkTokens: 1, tokenSource: 'usage' });
+    expect(result.tpotSeconds).toBeCloseTo(0.02, 6);
+  });
+
+  test('that is 1 is no count of the answer', () => {
+    const result = steps([1, 1, 1, 1], '');
+    expect(result).toMatchObject({ outputTokens: 4, tokenSource: 'chunks' });
+    expect(result.tpotSeconds).toBeCloseTo(0.02, 6);
+  });
+
+  test('that is 1 does not stand against the count at the end', () => {
+    expect(steps([1, 1, 1, 1], U(9, 5))).toMatchObject({ outputTokens: 5, tokenSource: 'usage' });
+  });
+
+  test('that stands still for one chunk may count text that was held back', () => {
+    const result = steps([2, 2], '');
+    expect(result).toMatchObject({ outputTokens: 2, firstChunkTokens: 2, tpotSeconds: null });
+  });
 });
 
 describe('a parameter that is refused', () => {
