@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ProbeExporterError } from '../errors.ts';
+import { readLinesOf } from './read-lines.ts';
 import { METADATA_FILE, RECORD_FILES, type RecordFile } from './run-folder.ts';
 import type { RunRecords } from './summary.ts';
 import type { ClientRecord, EngineRecord, RequestRecord, RunMetadata } from './types.ts';
@@ -25,7 +26,7 @@ const NEEDED: Readonly<Record<RecordFile, readonly string[]>> = {
 };
 
 /** Records in the order of the lines; empty lines are nothing. */
-export function parseLines<T>(lines: readonly string[], file: RecordFile): ParsedLines<T> {
+export function parseLines<T>(lines: Iterable<string>, file: RecordFile): ParsedLines<T> {
   const records: T[] = [];
   let damaged = 0;
   for (const line of lines) {
@@ -43,7 +44,7 @@ export function parseLines<T>(lines: readonly string[], file: RecordFile): Parse
 
 function readLines<T>(folder: string, file: RecordFile): ParsedLines<T> {
   const path = join(folder, RECORD_FILES[file]);
-  return parseLines<T>(existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [], file);
+  return parseLines<T>(existsSync(path) ? readLinesOf(path) : [], file);
 }
 
 export function readMetadata(folder: string): RunMetadata {

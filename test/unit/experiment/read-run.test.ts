@@ -1,4 +1,5 @@
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:buffer';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -28,6 +29,26 @@ describe('records of a run on the disk', () => {
   it('survive lines that are JSON but no record', () => {
     appendFileSync(join(folder, 'engine.jsonl'), 'null\n[]\n{"atSeconds":"soon"}\n');
     expect(readRun(folder)).toMatchObject({ damagedLines: 3, engine: records.engine });
+  });
+
+  it('survive a file that is longer than any string, with an end of zeros', () => {
+    const file = join(folder, 'requests.jsonl');
+    truncateSync(file, constants.MAX_STRING_LENGTH + 1e6);
+    const read = readRun(folder);
+    expect(read.requests).toEqual(records.requests);
+    expect(read.damagedLines).toBe(1);
+  });
+
+  it('come back whole where they lie across two reads', () => {
+    const file = join(folder, 'requests.jsonl');
+    const text = readFileSync(file, 'utf8').trimEnd();
+    const [first = ''] = text.split('\n');
+    // Letters of two bytes, so that some are cut by the end of a read.
+    const long = JSON.stringify({ ...JSON.parse(first), id: 'ü'.repeat(1_500_001) });
+    writeFileSync(file, `${text}\n${long}\n${first}`);
+    const read = readRun(folder);
+    expect(read.damagedLines).toBe(0);
+    expect(read.requests).toEqual([...records.requests, JSON.parse(long), JSON.parse(first)]);
   });
 
   it('are empty where a file is missing', () => {
