@@ -10,7 +10,8 @@ import { vllm } from './vllm.ts';
 export const dynamoFrontend: Dialect = {
   ...DIALECT_DEFAULTS,
   engine: 'dynamo',
-  prefixes: ['dynamo_frontend_'],
+  // Releases before 0.4, and NIM's builds of it.
+  prefixes: ['dynamo_frontend_', 'nv_llm_http_service_'],
   gauges: {
     requests_running: [{ name: 'active_requests' }, { name: 'inflight_requests' }],
     // Everything before the first token, prefill included. The stages name no model.
@@ -20,7 +21,7 @@ export const dynamoFrontend: Dialect = {
     prefix_cache_queries: [{ name: 'input_sequence_tokens_sum' }],
     prefix_cache_hits: [{ name: 'cached_tokens_sum' }],
     prompt_tokens: [{ name: 'input_sequence_tokens_sum' }],
-    generation_tokens: [{ name: 'output_tokens_total' }],
+    generation_tokens: [{ name: 'output_tokens_total' }, { name: 'output_sequence_tokens_sum' }],
   },
   histograms: {
     ttft: [{ name: 'time_to_first_token_seconds' }],
@@ -42,6 +43,7 @@ export const dynamoFrontend: Dialect = {
   ],
   progress: [
     { name: 'output_tokens_total' },
+    { name: 'output_sequence_tokens_sum' },
     { name: 'input_sequence_tokens_sum' },
     { name: 'inter_token_latency_seconds_count' },
   ],

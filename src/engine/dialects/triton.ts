@@ -15,6 +15,8 @@ export const tritonTrtllm: Dialect = {
   ...DIALECT_DEFAULTS,
   engine: 'triton',
   prefixes: ['nv_'],
+  // Other programs of the company begin their names alike.
+  marks: { own: [], any: ['inference_', 'trt_llm_', 'gpu_'], beside: [] },
   gauges: {
     kv_cache_usage_ratio: [blocks('fraction')],
     requests_running: [request('scheduled')],

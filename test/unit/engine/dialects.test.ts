@@ -313,6 +313,17 @@ describe('a page written from the facts', () => {
     expect(identifyPage(page)).toMatchObject({ why: 'router' });
   });
 
+  it('of an old frontend of Dynamo is no page of Triton, whose names begin alike', () => {
+    const text =
+      'nv_llm_http_service_inflight_requests{model="m"} 5\n' +
+      'nv_llm_http_service_output_sequence_tokens_sum{model="m"} 120\n';
+    expect(readerFor(parsedPage(text)).dialect.engine).toBe('dynamo');
+    expect(normalized(text).series).toMatchObject([
+      { model: 'm', gauges: { requests_running: 5 }, counters: { generation_tokens: 120 } },
+    ]);
+    expect(identifyPage(parsedPage('nv_something_else 1\n'))).toMatchObject({ why: 'unrecognised' });
+  });
+
   it('of Aphrodite is read as the page of vLLM that it is', () => {
     const labels = '{engine="0",model_name="m"}';
     const page = normalized(
