@@ -8,6 +8,8 @@ const MEANING: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   ENOENT: 'no folder can be made there',
   ENOTDIR: 'a part of the path is a file',
+  EMFILE: 'this process may open no more files (raise ulimit -n, or have fewer requests in flight)',
+  ENFILE: 'the system has no more files to open',
   EIO: 'the disk reports an error of its own (EIO)',
 };
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { connect } from 'node:net';
 import { type Clock, sleep } from '../clock.ts';
 import { ProbeExporterError } from '../errors.ts';
@@ -58,10 +58,24 @@ export function portAnswers(url: string): Promise<boolean> {
   });
 }
 
+/** Enough for the last lines of any log; the whole of one may be longer than a string can be. */
+const LOG_TAIL_BYTES = 64 * 1024;
+
+function lastBytes(file: string): string {
+  const log = openSync(file, 'r');
+  try {
+    const { size } = fstatSync(log);
+    const tail = Buffer.alloc(Math.min(size, LOG_TAIL_BYTES));
+    return tail.toString('utf8', 0, readSync(log, tail, 0, tail.length, size - tail.length));
+  } finally {
+    closeSync(log);
+  }
+}
+
 /** The end of what the engine printed, for the message that says it died. */
 function logTail(file: string): string {
   try {
-    const lines = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-LOG_LINES);
+    const lines = lastBytes(file).trimEnd().split('\n').slice(-LOG_LINES);
     return lines.map((line) => `  ${line.slice(0, 300)}`).join('\n');
   } catch {
     return '  (nothing was printed)';

@@ -7,6 +7,7 @@ import { displayUrl } from '../probe/failure.ts';
 import { seconds } from '../units.ts';
 import { loadCost } from './load-cost.ts';
 import type { LoadDependencies, LoadRequest, PreparedLoad, PrepareLoad } from './load-types.ts';
+import { checkOpenFiles, openFilesLimit } from './open-files.ts';
 import { readPromptsFile } from './prompts.ts';
 import { minimumSamples } from './statistics.ts';
 
@@ -37,6 +38,8 @@ function checkNumbers(request: LoadRequest): void {
   if (together < 1) wrong('at least one request must be in flight');
   if (together > MOST_IN_FLIGHT)
     wrong(`${together} requests in flight are more than one machine can have: at most ${MOST_IN_FLIGHT}`);
+  // The bound of an open loop need never be reached.
+  if (arrival.kind === 'closed') checkOpenFiles(together, openFilesLimit());
   if (arrival.kind === 'open' && arrival.ratePerSecond > MOST_PER_SECOND)
     wrong(`${arrival.ratePerSecond} requests a second are more than one machine can send: at most ${MOST_PER_SECOND}`);
   if (workers < 1 || workers > together) {

@@ -69,6 +69,14 @@ describe('an engine that is started for an experiment', () => {
     );
   });
 
+  it('tells the end of what it printed, however much that was', async () => {
+    // A hole: as long as a string cannot be, and without a byte on the disk.
+    const line = `truncate -s 600M ${join(folder, 'engine.log')}; printf '\\n%s\\n' 'out of memory'; exit 3`;
+    await expect(startEngine(command(line), deps())).rejects.toThrow(
+      /before the engine was ready:[\s\S]*\n {2}out of memory/,
+    );
+  });
+
   it('is given up, and ended, when it never gets ready', async () => {
     await expect(startEngine(command('echo group $$; sleep 300', 2), deps())).rejects.toThrow(/was not ready at/);
     await until('the group is gone', () => !groupLives(group()));
