@@ -40,9 +40,9 @@ const BY_STATUS: ReadonlyMap<number, FailureReason> = new Map([
 /** Not where the loading has failed, which will not be over in a while (Ollama: "error loading model"). */
 const LOADING =
   /(?<!\b(?:error|fail|failed|failure|unable|cannot)\b.{0,20})loading (?:the )?model|\b(?:is|still|currently|being) load(?:ing|ed)\b|warming up|starting up|not (?:yet )?ready/i;
-// Envoy, HAProxy, Traefik, Kong, LiteLLM, the inference gateway, and the routers of SGLang, vLLM and Dynamo.
+// Envoy, HAProxy, Traefik, Kong, LiteLLM, one-api, the inference gateway, and the routers of SGLang, vLLM and Dynamo.
 const NO_UPSTREAM =
-  /no healthy upstream|no server is available|ring-balancer|no (?:available|healthy|ready|active) (?:\w+ )?(?:servers?|endpoints?|workers?|backends?|instances?|deployments?|pods?)|no (?:endpoints|instances|responders|deployments)|find (?:\w+ )?(?:pods|endpoints|workers|backends)/i;
+  /no healthy upstream|no server is available|ring-balancer|no (?:available|healthy|ready|active) (?:\w+ )?(?:servers?|endpoints?|workers?|backends?|instances?|deployments?|pods?|channels?)|无可用渠道|no (?:endpoints|instances|responders|deployments)|find (?:\w+ )?(?:pods|endpoints|workers|backends)/i;
 /** Envoy, then the words of the HTTP clients that gateways are made of: LiteLLM, and proxies in Python, Node and Go. */
 const CONNECT_FAILED =
   /upstream connect error|\bconnection error\b|(?:cannot|failed to) connect to (?:host|backend)|all connection attempts failed|connect(?:ion|: connection)? refused|ECONNREFUSED/i;
@@ -61,12 +61,13 @@ const MODEL_MISSING =
 
 /** An account without money, where neither status nor code says so: Anthropic, DeepSeek, xAI, Z.ai, Fireworks, one-api. */
 const SPENT =
-  /balance is too low|(?:insufficient|not enough) (?:\w+ )?(?:balance|credits?|funds|quota)|quota is (?:not enough|insufficient|exhausted)|call volume quota|all available credits|spend(?:ing)? limit|in arrears|past invoices/i;
+  /balance is too low|(?:insufficient|not enough) (?:\w+ )?(?:balance|credits?|funds|quota)|quota is (?:not enough|insufficient|exhausted)|call volume quota|all available credits|spend(?:ing)? limit|in arrears|past invoices|余额不足|额度不足|欠费/i;
 /** A rate limit in the words of Baidu, too: "qps request limit reached". */
-const RATE = /rate limit|too many requests|\b(?:qps|qpm|rpm|tpm|concurrency) (?:\w+ )?limit|request limit reached/i;
-/** No room, as opposed to a client that asks too often. With 429 also the inference gateway and Mistral. */
+const RATE =
+  /rate limit|too many requests|\b(?:qps|qpm|rpm|tpm|concurrency) (?:\w+ )?limit|request limit reached|速率限制|请求过于频繁/i;
+/** No room, as opposed to a client that asks too often. With 429 also the inference gateway, Mistral and Cloudflare. */
 const NO_ROOM =
-  /overloaded|queue is full|(?:server|workers?|instances?|backends?) (?:(?:is|are) )?busy|at capacity|capacity exceeded|saturated/i;
+  /overloaded|queue is full|(?:server|workers?|instances?|backends?) (?:(?:is|are) )?busy|too busy|(?:at|no|out of|insufficient) capacity|capacity (?:\w+ )?exceeded|saturated|负载已饱和|系统繁忙/i;
 /** A key that is missing or wrong: Google and xAI refuse it with 400. */
 const BAD_KEY =
   /\b(?:api|access|secret)[ _-]?(?:key|token)\b.{0,40}\b(?:not valid|invalid|incorrect|expired|required|missing|not found)\b|\b(?:invalid|incorrect|missing|no|wrong|expired) (?:api|access|secret)[ _-]?(?:key|token)\b|authentication (?:error|failed)|\blog ?in fail/i;

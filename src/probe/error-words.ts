@@ -19,7 +19,7 @@ const STRONGER_THAN_STATUS: readonly (readonly [RegExp, FailureReason])[] = [
     'not_found',
   ],
   [/model(?:not|isnot)ready|modelloading/, 'starting'],
-  [/overload|queuefull|serverbusy/, 'overloaded'],
+  [/overload|queuefull|serverbusy|(?:no|outof|insufficient)capacity|capacity(?:exceeded|error)/, 'overloaded'],
 ];
 
 /** These only name what a status says anyway; they count where there is no status of an error. */

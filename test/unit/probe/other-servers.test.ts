@@ -26,11 +26,18 @@ const NO_MONEY: readonly Row[] = [
   [403, openai('User quota is not enough', { type: 'new_api_error' }), 'quota_exhausted'],
   [412, openai('Account x is suspended, possibly due to reaching the monthly spending limit'), 'quota_exhausted'],
   [403, openai('This key may not use the model'), 'forbidden'],
+  [429, openai('余额不足或无可用资源包,请充值。', { code: '1113' }), 'quota_exhausted'],
+  [200, openai('您的账户已达到速率限制', { code: '1302' }), 'rate_limited'],
 ];
 const NO_ROOM: readonly Row[] = [
   [429, 'inference error: ResourceExhausted - system saturated, sheddable request dropped', 'overloaded'],
   [429, { object: 'error', message: 'Service tier capacity exceeded for this model.', code: '3505' }, 'overloaded'],
   [429, openai('Too many requests'), 'rate_limited'],
+  [429, { errors: [{ message: 'Capacity temporarily exceeded, please try again.', code: 3040 }] }, 'overloaded'],
+  [500, openai('x', { type: 'insufficient_capacity' }), 'overloaded'],
+  [200, openai('Service is too busy. Try again later.'), 'overloaded'],
+  [429, openai('当前分组上游负载已饱和,请稍后再试'), 'overloaded'],
+  [503, openai('当前分组 default 下对于模型 m 无可用渠道'), 'no_upstream'],
   [500, openai('The model is overloaded. Please try again later.'), 'overloaded'],
   [500, openai('server busy, please try again'), 'overloaded'],
   [500, { error: 'llm server loading model' }, 'starting'],
