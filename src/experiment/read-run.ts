@@ -25,6 +25,10 @@ const NEEDED: Readonly<Record<RecordFile, readonly string[]>> = {
   client: ['atSeconds', 'worker'],
 };
 
+const isRecord = (value: Record<string, unknown>, file: RecordFile): boolean =>
+  NEEDED[file].every((key) => typeof value[key] === 'number') &&
+  (file !== 'requests' || Array.isArray(value['gapsMicroseconds']));
+
 /** Records in the order of the lines; empty lines are nothing. */
 export function parseLines<T>(lines: Iterable<string>, file: RecordFile): ParsedLines<T> {
   const records: T[] = [];
@@ -33,8 +37,8 @@ export function parseLines<T>(lines: Iterable<string>, file: RecordFile): Parsed
     if (line.trim() === '') continue;
     try {
       const value = JSON.parse(line) as Record<string, unknown>;
-      if (NEEDED[file].some((key) => typeof value[key] !== 'number')) damaged += 1;
-      else records.push(value as T);
+      if (isRecord(value, file)) records.push(value as T);
+      else damaged += 1;
     } catch {
       damaged += 1;
     }

@@ -29,6 +29,8 @@ describe('records of a run on the disk', () => {
   it('survive lines that are JSON but no record', () => {
     appendFileSync(join(folder, 'engine.jsonl'), 'null\n[]\n{"atSeconds":"soon"}\n');
     expect(readRun(folder)).toMatchObject({ damagedLines: 3, engine: records.engine });
+    appendFileSync(join(folder, 'requests.jsonl'), '{"index":1,"beganAtSeconds":5,"endedAtSeconds":6}\n');
+    expect(readRun(folder)).toMatchObject({ damagedLines: 4, requests: records.requests });
   });
 
   it('survive a file that is longer than any string, with an end of zeros', () => {
