@@ -10,7 +10,7 @@ import { vllm } from './vllm.ts';
 export const dynamoFrontend: Dialect = {
   ...DIALECT_DEFAULTS,
   engine: 'dynamo',
-  // Releases before 0.4, and NIM's builds of it.
+  // The second in older releases, and in NIM's builds.
   prefixes: ['dynamo_frontend_', 'nv_llm_http_service_'],
   gauges: {
     requests_running: [{ name: 'active_requests' }, { name: 'inflight_requests' }],
