@@ -27,7 +27,7 @@ const NEEDED: Readonly<Record<RecordFile, readonly string[]>> = {
 
 const isRecord = (value: Record<string, unknown>, file: RecordFile): boolean =>
   NEEDED[file].every((key) => typeof value[key] === 'number') &&
-  (file !== 'requests' || Array.isArray(value['gapsMicroseconds']));
+  (file !== 'requests' || Array.isArray(value.gapsMicroseconds));
 
 /** Records in the order of the lines; empty lines are nothing. */
 export function parseLines<T>(lines: Iterable<string>, file: RecordFile): ParsedLines<T> {
