@@ -10,12 +10,21 @@ import type { PagerEvent } from './support/recorder.ts';
 const QUIET_SECONDS = 75;
 /**
  * The first evaluation can come before Prometheus has found its Alertmanager. It then sends again once a minute has
- * passed, at the next evaluation after that.
+ * passed, at the next evaluation after that. Waited for while the harm is done: good probes before it are counted by
+ * the five minutes of the rules, and each of them puts a page off.
  */
 const HEARTBEAT_SECONDS = 120;
-/** From harm to page: what the product promises. */
+/**
+ * From harm to page: what the product promises. The slowest is the stalled endpoint, with at most 115 s: its third failure
+ * comes after 72 (a tick, the deadline, the minute that two abandoned generations are given, the same again), then a
+ * scrape, an evaluation of 15 s, `for: 15s` and `group_wait: 10s`.
+ */
 const PAGE_SECONDS = 120;
-const RESOLVE_SECONDS = 540;
+/**
+ * Over two hundred seconds until the good probes outweigh the bad ones in the five minutes of the rule, `keep_firing_for`
+ * of 180, evaluations of 30 and 15 s and a `group_interval` of 60.
+ */
+const RESOLVE_SECONDS = 600;
 
 interface Panel {
   readonly title: string;
@@ -63,12 +72,14 @@ describe.skipIf(missing('prometheus') || missing('alertmanager'))('from symptom 
     await stack?.stop();
   });
 
-  it('pages nobody while all is well, and the heartbeat arrives', async () => {
+  it('pages nobody while all is well', async () => {
     await sleep(QUIET_SECONDS * 1000);
-    await until('a heartbeat', HEARTBEAT_SECONDS - QUIET_SECONDS, () => stack.recorder.heartbeats || null);
     expect(stack.recorder.events).toEqual([]);
-    const up = await stack.monitoring.query('min(up{job="inference-probe"})');
-    expect(up[0]?.values[0]?.[1]).toBe(1);
+    // One scrape that was too slow for its timeout is seen until the next.
+    await until('both exporters up', 15, async () => {
+      const up = await stack.monitoring.query('min(up{job="inference-probe"})');
+      return up[0]?.values[0]?.[1] === 1 ? up : null;
+    });
   });
 
   it('is harmed in six ways at once', async () => {
@@ -80,6 +91,10 @@ describe.skipIf(missing('prometheus') || missing('alertmanager'))('from symptom 
     await fault(engines.hung ?? '', { kind: 'hang' });
     await stack.doomed.process.stop();
     harmedAt = performance.now() / 1000;
+  });
+
+  it('hears the heartbeat', async () => {
+    await until('a heartbeat', HEARTBEAT_SECONDS - QUIET_SECONDS, () => stack.recorder.heartbeats || null);
   });
 
   it.each([
