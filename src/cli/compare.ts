@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isNodeError } from '../config/node-error.ts';
 import { ProbeExporterError } from '../errors.ts';
+import { checkLevels } from '../experiment/check-numbers.ts';
 import { readExperimentFile } from '../experiment/compare-file.ts';
 import { setupsOf } from '../experiment/compare-order.ts';
 import { readComparison } from '../experiment/compare-read.ts';
@@ -105,6 +106,7 @@ export async function compare(file: string, flags: CompareFlags, context: CliCon
   const requests = new Map(
     plan.engines.map((engine) => [engine.name, requestOf(plan, engine, flags, log, context)] as const),
   );
+  for (const request of requests.values()) checkLevels(request, plan.levels);
   await checkEndpoints(plan);
   await confirmPlan(planLines(plan, path), flags.yes === true, context);
   const folder = openExperiment(path, plan);

@@ -1,4 +1,5 @@
 import { ProbeExporterError } from '../errors.ts';
+import { checkLevels } from '../experiment/check-numbers.ts';
 import { portAnswers } from '../experiment/engine-process.ts';
 import { isComplete, openExperiment, readManifest } from '../experiment/experiment-folder.ts';
 import type { LoadRequest } from '../experiment/load-types.ts';
@@ -32,6 +33,10 @@ function levelsInWords({ axis, load }: SweepPlan): string {
     ? `levels from ${axis.from}, doubled until overload, at most ${axis.to}`
     : `levels ${axis.levels.join(', ')}`;
 }
+
+/** Levels that will be measured whatever is found: one that is reached by doubling may never be. */
+const certainLevels = ({ axis, load }: SweepPlan): readonly number[] =>
+  axis.kind === 'parameter' ? [load.concurrency] : (axis.levels ?? [axis.from]);
 
 /** What it will be, and what it may cost, before it is. */
 function planLines(plan: SweepPlan, folder: string): readonly string[] {
@@ -91,6 +96,7 @@ export async function sweep(flags: SweepFlags, context: CliContext): Promise<Exi
   const request = readLoadRequest({ ...singleRunFlags(flags), ...(seed !== undefined && { seed }) }, context, log);
   const plan = sweepPlan(flags, request);
   const path = flags.out ?? datedFolder('sweep', context.clock.unix());
+  checkLevels(request, certainLevels(plan));
   await checkEndpoint(plan, request, log, context);
   await confirmPlan(planLines(plan, path), flags.yes === true, context);
   const folder = openExperiment(path, plan);

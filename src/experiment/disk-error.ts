@@ -28,7 +28,7 @@ export function diskError(error: unknown, path: string): ProbeExporterError {
   const isFull = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'].includes(code);
   return new ProbeExporterError(
     isFull ? 'DISK_FAILED' : 'USAGE',
-    `${path} cannot be written: ${diskFault(code)}${isFull ? '' : '; name another folder with --out'}`,
+    `${path} cannot be written: ${diskFault(code)}${isFull ? '' : '; make it writable, or use another folder'}`,
     { cause: error },
   );
 }

@@ -190,7 +190,7 @@ function holds(figures: LevelFigures, slo: SloBounds): boolean {
 }
 
 /** The value of a start parameter with the lowest TTFT, beyond the knee left out; p50 where not every value has a p99. */
-export function fastestValue(values: readonly LevelFigures[], knee: KneeVerdict): number | null {
+function fastestValue(values: readonly LevelFigures[], knee: KneeVerdict): number | null {
   const sound = values.filter(isSound);
   const end = knee.kind === 'found' ? sound.findIndex((figures) => figures.level === knee.level) : -1;
   const usable = end < 0 ? sound : sound.slice(0, end + 1);
@@ -214,3 +214,10 @@ export function workingPoints(
     withinSlo: within.at(-1)?.level ?? null,
   };
 }
+
+/** The same of the values of a start parameter. */
+export const workingPointsOfParameter = (
+  values: readonly LevelFigures[],
+  knee: KneeVerdict,
+  slo: SloBounds | null,
+): WorkingPoints => ({ ...workingPoints(values, knee, slo), latencyFirst: fastestValue(values, knee) });

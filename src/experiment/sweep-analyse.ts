@@ -1,11 +1,11 @@
 import {
-  fastestValue,
   findKnee,
   findKneeOfParameter,
   type KneeVerdict,
   type LevelFigures,
   type WorkingPoints,
   workingPoints,
+  workingPointsOfParameter,
 } from './knee.ts';
 import { figuresOf, medianFigures, throughputSpread, throughputsOf } from './level-figures.ts';
 import { type Difference, differenceOf } from './noise.ts';
@@ -97,12 +97,12 @@ export function analysePrompt(plan: SweepPlan, prompt: PromptSize, measured: rea
   const knee = find(plan, figures);
   const { ttftSeconds, tpotSeconds } = plan.load.slo;
   const slo = ttftSeconds === null && tpotSeconds === null ? null : { ttftSeconds, tpotSeconds };
-  const points = workingPoints(figures, knee, slo);
+  const pointsOf = plan.axis.kind === 'concurrency' ? workingPoints : workingPointsOfParameter;
   return {
     prompt,
     levels,
     knee,
     kneeByRepeat: kneesByRepeat(plan, measured),
-    points: plan.axis.kind === 'concurrency' ? points : { ...points, latencyFirst: fastestValue(figures, knee) },
+    points: pointsOf(figures, knee, slo),
   };
 }

@@ -55,6 +55,19 @@ describe('the command line', () => {
     [['once', '--config.file', 'x', '--url', 'http://y'], 'describe two different targets'],
     [['once', '--profile', 'x'], '--profile "x" is not in the configuration; there are once'],
     [['once', '--api-key-file', '/x', '--api-key-env', 'Y'], '--api-key-env: stands beside api_key_file'],
+    [
+      ['sweep', '--url', 'http://y', '--levels', '1,70000'],
+      '70000 requests in flight are more than one machine can have',
+    ],
+    [
+      ['sweep', '--url', 'http://y', '--levels', '8,2', '--workers', '4'],
+      '4 workers cannot share 2 requests in flight',
+    ],
+    [['sweep', '--url', 'http://y', '--from', '2', '--workers', '4'], '4 workers cannot share 2 requests in flight'],
+    [
+      ['sweep', '--url', 'http://y', '--start', 'engine {value}', '--values', '1,2', '-c', '1', '--workers', '2'],
+      '2 workers cannot share 1 requests in flight',
+    ],
     [['simulate', '--load', 'tsunami'], '--load must be one of none, steady, wave, not "tsunami"'],
   ])('refuses %j with exit code 2 and says what is wrong', async (args, message) => {
     const { code, out, err } = await run(args);

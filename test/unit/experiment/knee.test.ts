@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
-  fastestValue,
   findKnee,
   findKneeOfParameter,
   type LevelFigures,
   workingPoints,
+  workingPointsOfParameter,
 } from '../../../src/experiment/knee.ts';
 
 const level = (of: number, tokensPerSecond: number, more: Partial<LevelFigures> = {}): LevelFigures => ({
@@ -143,11 +143,13 @@ describe('working points', () => {
       level(16, 855, { ttftP99Seconds: 0.08 }),
       level(32, 860, { ttftP99Seconds: 0.07 }),
     ];
-    expect(fastestValue(values.slice(0, 3), { kind: 'none', why: '' })).toBe(16);
-    expect(fastestValue(values, { kind: 'found', level: 16, why: '' })).toBe(16);
+    expect(workingPointsOfParameter(values.slice(0, 3), { kind: 'none', why: '' }, null).latencyFirst).toBe(16);
+    expect(workingPointsOfParameter(values, { kind: 'found', level: 16, why: '' }, null).latencyFirst).toBe(16);
     const few = values.map((figures, index) => ({ ...figures, ttftP99Seconds: null, ttftP50Seconds: 1 / (index + 1) }));
-    expect(fastestValue(few, { kind: 'none', why: '' })).toBe(32);
-    expect(fastestValue([level(4, 9, { preemptions: 1 })], { kind: 'none', why: '' })).toBeNull();
+    expect(workingPointsOfParameter(few, { kind: 'none', why: '' }, null).latencyFirst).toBe(32);
+    expect(
+      workingPointsOfParameter([level(4, 9, { preemptions: 1 })], { kind: 'none', why: '' }, null).latencyFirst,
+    ).toBeNull();
   });
 
   it('do not take too few samples for proof', () => {
