@@ -80,19 +80,23 @@ function engineRestart({ evidence, kind, samples }: Case): boolean {
   return pageLost && (kind === 'gone' || kind === 'break');
 }
 
-/** Time over which the counter of generated tokens was seen at one and the same value, to the end of the samples. */
-function frozenSeconds(samples: readonly EngineSample[]): number {
-  const known = samples.filter((sample) => sample.up && sample.generationTokens !== null);
+/** What shows that an engine works. Many count tokens only when a request ends. */
+const workOf = ({ progress, generationTokens }: EngineSample): number | null => progress ?? generationTokens;
+
+/** Whether nothing that moves with the engine's work did so, for long enough and to the end of the samples. */
+function isFrozen(samples: readonly EngineSample[]): boolean {
+  const known = samples.filter((sample) => sample.up && workOf(sample) !== null);
   const last = known.at(-1);
-  if (last === undefined) return 0;
-  const moved = known.findLastIndex((sample) => sample.generationTokens !== last.generationTokens);
-  return last.at - (known[moved + 1]?.at ?? last.at);
+  if (last === undefined || last.asleep) return false;
+  const moved = known.findLastIndex((sample) => workOf(sample) !== workOf(last));
+  const standing = last.at - (known[moved + 1]?.at ?? last.at);
+  return standing >= Math.max(FROZEN_SECONDS, last.progressEverySeconds ?? 0);
 }
 
 /** The sampler says so; or we got silence while no request at all got a token. */
 function engineHang({ outcome, samples, evidence, kind }: Case): boolean {
   if (evidence.hung) return true;
-  if (kind !== 'silence' || frozenSeconds(samples) < FROZEN_SECONDS) return false;
+  if (kind !== 'silence' || !isFrozen(samples)) return false;
   const busy = (evidence.runningMax ?? 0) > 0 || (evidence.waitingMax ?? 0) > 0;
   // Without headers an idle engine may never have seen the request: that is the network's silence.
   return busy || outcome.phases.headers !== null;

@@ -12,12 +12,14 @@ function highest(values: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : Math.max(...known);
 }
 
-/** Last known value minus the first known one of a counter that never falls; null with fewer than two values. */
+/**
+ * Last known value minus the first one of a counter that never falls; null with fewer than two values. Our own counters
+ * start at 0, so a counter that an earlier good sample did not have was at 0 then: some are born with their first event.
+ */
 function increase(values: readonly (number | null)[]): number | null {
-  const known = values.filter(isNumber);
-  const [first] = known;
-  const last = known.at(-1);
-  return known.length < 2 || first === undefined || last === undefined ? null : Math.max(0, last - first);
+  const last = values.findLast(isNumber);
+  const [first = null] = values;
+  return values.length < 2 || last === undefined ? null : Math.max(0, last - (isNumber(first) ? first : 0));
 }
 
 /** Sum of the connect phases that happened; null when the connection was reused or never came to be. */

@@ -37,6 +37,8 @@ interface Fall {
   /** The reading before the fall, and every one since. */
   readonly before: Reading;
   readonly since: Reading[];
+  /** Another process answers since, and it was there long before: what it counted until now is history. */
+  readonly stranger: boolean;
 }
 
 // A fall without other evidence is called a restart once this many polls have not climbed back over it.
@@ -47,10 +49,13 @@ const OSCILLATIONS = 2;
 const OSCILLATION_POLLS = 60;
 // Wall clocks of two machines differ.
 const CLOCK_SKEW_SECONDS = 5;
+// A process that is older than our last good poll by more than this was at work all the time, for others.
+const STRANGER_SECONDS = 60;
 const MAX_RAWS = 2_000;
 const SEPARATOR = '\u0003';
 
 const rawKey = (series: string, role: CounterRole): string => `${series}${SEPARATOR}${role}`;
+const seriesOf = (key: string): string => key.slice(0, key.indexOf(SEPARATOR));
 const roleOf = (key: string): CounterRole => key.slice(key.indexOf(SEPARATOR) + 1) as CounterRole;
 
 function readingOf(page: NormalizedPage): Reading {
@@ -73,6 +78,23 @@ const fallen = (before: Reading, now: Reading): readonly string[] =>
     const comparable = isSameSource(before, now, key) && !now.sinceReport.has(roleOf(key));
     return comparable && value < (before.raws.get(key) ?? 0) ? [key] : [];
   });
+
+/** The younger of two processes that are known to differ. */
+const isOtherProcess = (before: Reading, now: Reading): boolean =>
+  before.start !== null && now.start !== null && now.start > before.start;
+
+const isStranger = (before: Reading, now: Reading, { lastGoodAt }: PollFacts): boolean =>
+  isOtherProcess(before, now) && lastGoodAt !== null && (now.start ?? 0) < lastGoodAt - STRANGER_SECONDS;
+
+/**
+ * What goes on from where it was. Several engines may be on one page, each in its own series, and only those start again
+ * of which a counter fell; a younger process takes all of them with it.
+ */
+function survivors(before: Reading, readings: readonly Reading[]): Raws {
+  if (readings.some((now) => isOtherProcess(before, now))) return new Map();
+  const restarted = new Set(readings.flatMap((now) => fallen(before, now).map(seriesOf)));
+  return new Map([...before.raws].filter(([key]) => !restarted.has(seriesOf(key))));
+}
 
 // A series may be missing from one page and be back on the next: what it had is not new then.
 function carryOver(before: Reading, now: Reading): Reading {
@@ -132,9 +154,9 @@ class Counters implements OwnCounters {
       this.oscillated();
       this.last = carryOver(last, now);
     } else if (this.isRestart(last, now, facts)) {
-      this.restarted([now]);
-    } else if (fallen(last, now).length > 0) {
-      this.fall = { before: last, since: [now] };
+      this.restarted(last, [now], isStranger(last, now, facts));
+    } else if (fallen(last, now).length > 0 || isOtherProcess(last, now)) {
+      this.fall = { before: last, since: [now], stranger: isStranger(last, now, facts) };
     } else {
       this.grow(last, now);
       this.last = carryOver(last, now);
@@ -153,7 +175,8 @@ class Counters implements OwnCounters {
   private judge(fall: Fall, now: Reading, facts: PollFacts): void {
     const down = fallen(fall.before, now);
     const olderAnswers = now.start !== null && now.start === fall.before.start && fall.since[0]?.start !== now.start;
-    if (down.length === 0 || olderAnswers) {
+    const othersStay = isOtherProcess(fall.before, now);
+    if (!othersStay && (down.length === 0 || olderAnswers)) {
       this.oscillated();
       this.fall = null;
       this.grow(fall.before, now);
@@ -163,7 +186,7 @@ class Counters implements OwnCounters {
     fall.since.push(now);
     if (facts.gap || fall.since.length > POLLS_TO_CONFIRM) {
       this.fall = null;
-      this.restarted(fall.since);
+      this.restarted(fall.before, fall.since, fall.stranger);
     }
   }
 
@@ -176,15 +199,12 @@ class Counters implements OwnCounters {
     this.oscillations.push(this.polls);
   }
 
-  /** A new process counts from 0: all that its counters show is new. */
-  private restarted(readings: readonly Reading[]): void {
+  /** A new process counts from 0: all that its counters show is new, unless it is another one that was there before. */
+  private restarted(last: Reading, readings: readonly Reading[], stranger: boolean): void {
     this.restartCount += 1;
-    let before: Reading = {
-      raws: new Map(),
-      start: null,
-      sources: readings[0]?.sources ?? {},
-      sinceReport: readings[0]?.sinceReport ?? new Set(),
-    };
+    const [first] = readings;
+    if (first === undefined) return;
+    let before: Reading = stranger ? first : { ...first, raws: survivors(last, readings) };
     for (const reading of readings) {
       this.grow(before, reading);
       before = carryOver(before, reading);

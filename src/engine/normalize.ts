@@ -41,6 +41,8 @@ export interface NormalizedPage {
   readonly asleep: boolean;
   /** Sum of what moves while the engine works, over all ranks; null when the page has nothing of the kind. */
   readonly progress: number | null;
+  /** That moves only now and then: when a request ends. */
+  readonly coarse: boolean;
   /** Start of the engine's process, seconds since 1970. */
   readonly processStartSeconds: number | null;
   /** Values that no engine can mean (KV usage below 0 or far above 1, NaN) and that were left out or clamped. */
@@ -191,15 +193,16 @@ function readCapacity(page: PageSamples, table: SeriesTable, sources: Partial<Re
 }
 
 /** Adds up what moves while the engine works, by rank where the page tells, and in all. */
-function readProgress(page: PageSamples, table: SeriesTable): number | null {
+function readProgress(page: PageSamples, table: SeriesTable): Pick<NormalizedPage, 'progress' | 'coarse'> {
   const { progress, progressFallback } = page.dialect;
   const moving = progress.flatMap((source) => page.joined(source, 'sum'));
-  const values = moving.length > 0 ? moving : progressFallback.flatMap((source) => page.joined(source, 'sum'));
+  const coarse = moving.length === 0;
+  const values = coarse ? progressFallback.flatMap((source) => page.joined(source, 'sum')) : moving;
   for (const { key, value } of values) {
     const series = table.known(key);
     if (series !== null) series.progress = (series.progress ?? 0) + value;
   }
-  return values.length === 0 ? null : values.reduce((sum, { value }) => sum + value, 0);
+  return { progress: values.length === 0 ? null : values.reduce((sum, { value }) => sum + value, 0), coarse };
 }
 
 function isAsleep(page: PageSamples): boolean {
@@ -210,11 +213,11 @@ function isAsleep(page: PageSamples): boolean {
     .some((sample) => sample.value === 1 && (sample.labels.get(sleep.label) ?? sleep.awake) !== sleep.awake);
 }
 
-// Several processes on one page would each have theirs: the youngest tells of a restart.
+// Of several processes on one page nobody knows which of them counts what: then a fall alone tells of a restart.
 function processStart(page: ExpositionPage): number | null {
   const starts = (page.samples.get('process_start_time_seconds') ?? []).map((sample) => sample.value);
-  const usable = starts.filter((value) => Number.isFinite(value) && value > 0);
-  return usable.length === 0 ? null : Math.max(...usable);
+  const [only, ...others] = new Set(starts.filter((value) => Number.isFinite(value) && value > 0));
+  return others.length > 0 ? null : (only ?? null);
 }
 
 /** What a page of nobody's families says. */
@@ -226,6 +229,7 @@ export const NOTHING_READ: NormalizedPage = {
   cacheConfig: {},
   asleep: false,
   progress: null,
+  coarse: false,
   processStartSeconds: null,
   outOfRange: 0,
 };
@@ -256,7 +260,7 @@ export function normalizePage(
     sinceReport,
     cacheConfig: cacheConfigOf(reader.dialect, page.of),
     asleep: isAsleep(page),
-    progress,
+    ...progress,
     processStartSeconds: processStart(exposition) ?? processStartSeconds,
     outOfRange: page.outOfRange(),
   };

@@ -52,6 +52,8 @@ const KEEP_SAMPLES_SECONDS = 600;
 // Two kubelet checks every five seconds, each a token of prompt and one of answer.
 const HEALTH_TOKENS_PER_SECOND = 1;
 const MAX_RESOLUTION = 1e6;
+// In a busy engine some request ends within this time.
+const COARSE_SECONDS = 30;
 
 interface Good {
   readonly at: MonotonicInstant;
@@ -89,6 +91,9 @@ class State implements EngineState {
   private reader: PageReader | null = null;
   private good: Good | null = null;
   private up = false;
+  /** The last poll brought a page that a table reads, and when one did. */
+  private readable = false;
+  private readAt: UnixTime | null = null;
   private hung = false;
   private zone: EngineZone | null = null;
   private error: string | null = null;
@@ -191,6 +196,7 @@ class State implements EngineState {
     this.failures[failure.reason] += 1;
     this.error = failure.message;
     this.up = false;
+    this.readable = false;
     this.hung = false;
     this.hang.reset();
     this.log.down(failure.reason, failure.message);
@@ -199,15 +205,17 @@ class State implements EngineState {
   private takePage(result: FetchedPage): void {
     const at = this.clock.monotonic();
     const reader = this.readerOf(result);
-    const gap = this.good !== null && !this.up;
-    const lastGoodAt = this.good?.unix ?? null;
+    // Another program's page in between is as much of an outage as none.
+    const gap = this.readAt !== null && !this.readable;
     this.malformedLines = result.page.malformedLines;
     this.up = true;
     const settings = { now: this.clock.unix(), histograms: this.options.histograms };
     const start = result.processStartSeconds;
     const page = reader === null ? NOTHING_READ : normalizePage(result.page, reader, settings, start);
     const restartsBefore = this.counters.restarts();
-    this.counters.take(page, { gap, lastGoodAt });
+    this.readable = reader !== null;
+    if (reader !== null) this.counters.take(page, { gap, lastGoodAt: this.readAt });
+    if (reader !== null) this.readAt = this.clock.unix();
     this.good = { at, unix: this.clock.unix(), page };
     const restarted = this.counters.restarts() > restartsBefore;
     this.window.add(at, page.series);
@@ -260,6 +268,9 @@ class State implements EngineState {
       restarts: this.counters.restarts(),
       hung: this.hung,
       asleep: this.up && (this.good?.page.asleep ?? false),
+      progress: this.up ? (this.good?.page.progress ?? null) : null,
+      progressEverySeconds:
+        this.good?.page.coarse === true ? COARSE_SECONDS : (this.dialect()?.progressEverySeconds ?? 0),
     };
   }
 

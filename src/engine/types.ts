@@ -74,6 +74,10 @@ export interface EngineSample {
   readonly restarts: number;
   readonly hung: boolean;
   readonly asleep: boolean;
+  /** What moves while the engine works, of all ranks; null or missing where the page has nothing of the kind. */
+  readonly progress?: number | null;
+  /** An engine at work may leave that unmoved for this long. */
+  readonly progressEverySeconds?: number;
 }
 
 export const ENGINE_ZONES = ['underload', 'knee', 'overload'] as const;

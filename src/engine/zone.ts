@@ -38,13 +38,14 @@ const mean = (values: readonly number[]): number => values.reduce((sum, value) =
 function factsOf(window: readonly EngineSample[]): WindowFacts {
   const known = window.filter((sample) => sample.waiting !== null);
   const waiting = known.filter((sample) => (sample.waiting ?? 0) > 0);
-  const counters = window.flatMap((sample) => (sample.preemptions === null ? [] : [sample.preemptions]));
+  // Our own counter starts at 0; SGLang's is born with the first event, and then an earlier sample does not have it.
+  const preemptions = window.map((sample) => sample.preemptions ?? 0);
   const nearFull = waiting.filter((sample) => (sample.kvUsageRatio ?? 0) >= KV_NEAR_FULL_RATIO);
   const queue = waiting.length === 0 ? 0 : mean(waiting.map((sample) => sample.waiting ?? 0));
   const batch = waiting.length === 0 ? 0 : mean(waiting.map((sample) => sample.running ?? 0));
   return {
     samples: window.length,
-    preempted: (counters.at(-1) ?? 0) > (counters[0] ?? 0),
+    preempted: (preemptions.at(-1) ?? 0) > (preemptions[0] ?? 0),
     waitingSamples: waiting.length,
     waitingShare: known.length === 0 ? 0 : waiting.length / known.length,
     nearFullShareWhileWaiting: waiting.length === 0 ? 0 : nearFull.length / waiting.length,

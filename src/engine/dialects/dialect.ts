@@ -76,6 +76,8 @@ export interface Dialect {
   readonly progressFallback: readonly Source[];
   /** The engine's own health check makes a token, so that a few tokens prove nothing. */
   readonly healthGenerates: boolean;
+  /** `progress` may stand still this long while requests are at work: what is counted when a request ends, say. */
+  readonly progressEverySeconds: number;
   /** Gauges may stand still this long in a healthy engine; the hang verdict never comes sooner. */
   readonly refreshSeconds: number;
   readonly sleep: { readonly name: string; readonly label: string; readonly awake: string } | null;
@@ -120,6 +122,7 @@ export const DIALECT_DEFAULTS = {
   progress: [],
   progressFallback: [],
   healthGenerates: false,
+  progressEverySeconds: 0,
   refreshSeconds: 0,
   sleep: null,
   cacheInfo: null,

@@ -15,6 +15,7 @@ const RAY = {
   engine: 'ray-serve',
   everySeconds: 5,
   everyReason: "Ray's node agent gathers its replicas' metrics every 10 s; reading more often shows nothing new",
+  progressEverySeconds: 30,
   refreshSeconds: 30,
   // The agent's port is chosen at start, so its page has to be configured.
   paths: [],

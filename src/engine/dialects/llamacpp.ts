@@ -27,5 +27,6 @@ export const llamacpp: Dialect = {
   everyReason: 'each read waits for a decode step, delays the running requests and keeps the server from sleeping',
   timeoutSeconds: 20,
   readsHaveEffects: true,
+  progressEverySeconds: 15,
   refreshSeconds: 30,
 };

@@ -88,6 +88,8 @@ export const sglang: Dialect = {
     { name: 'gen_throughput' },
   ],
   healthGenerates: true,
+  // Older releases count the tokens of a running request every 40 decode steps.
+  progressEverySeconds: 8,
   // Gauges are refreshed every 40 decode steps (--decode-log-interval), and every 30 s when idle.
   refreshSeconds: 30,
   cacheInfo: 'cache_config_info',

@@ -34,6 +34,7 @@ export const tritonTrtllm: Dialect = {
     { name: 'inference_request_success' },
     { name: 'trt_llm_kv_cache_block_metrics', where: { kv_cache_block_type: ['used'] } },
   ],
+  progressEverySeconds: 10,
   port: PORT,
 };
 

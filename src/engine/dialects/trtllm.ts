@@ -51,8 +51,9 @@ export const trtllm: Dialect = {
     { name: 'kv_cache_used_blocks' },
     { name: 'kv_cache_utilization' },
   ],
-  healthGenerates: true,
-  // Nothing on the page moves before a request ends: its gauges are taken from a queue that is emptied then.
+  // Nothing on the page moves before a request ends: its gauges are taken from a queue that is emptied then, and may be
+  // left at the last step of the last request. `/health` makes no token.
+  progressEverySeconds: 30,
   refreshSeconds: 300,
   cacheGauges: ['kv_cache_max_blocks', 'kv_cache_tokens_per_block'],
   paths: ['/prometheus/metrics'],

@@ -159,6 +159,32 @@ const TABLE: readonly Row[] = [
     cause: 'engine_hang',
   },
   {
+    id: 'tokens that are counted when a request ends stand still, and the engine works',
+    outcome: failed('ttft_timeout'),
+    samples: samples(...[1, 2, 3, 4, 5].map((progress) => ({ ...frozen, progress, running: 8, waiting: 3 }))),
+    cause: 'queueing',
+  },
+  {
+    id: 'an engine that tells of its work only now and then has stood still for no longer than that',
+    outcome: failed('ttft_timeout'),
+    samples: samples(
+      ...new Array(5).fill({ ...frozen, progress: 7, progressEverySeconds: 30, running: 8, waiting: 3 }),
+    ),
+    cause: 'queueing',
+  },
+  {
+    id: 'and has stood still for longer',
+    outcome: failed('ttft_timeout', lasting(31)),
+    samples: samples(...new Array(32).fill({ ...frozen, progress: 7, progressEverySeconds: 30, running: 8 })),
+    cause: 'engine_hang',
+  },
+  {
+    id: 'an engine that sleeps',
+    outcome: failed('ttft_timeout'),
+    samples: samples(...new Array(5).fill({ ...frozen, progress: 7, asleep: true, waiting: 1 })),
+    cause: 'queueing',
+  },
+  {
     id: 'frozen for too short a time to tell',
     outcome: failed('ttft_timeout'),
     samples: samples(frozen, { ...frozen, waiting: 1 }),
@@ -317,6 +343,16 @@ const TABLE: readonly Row[] = [
   },
   { id: 'the path does not exist', outcome: failed('not_found'), samples: idle, cause: 'unknown' },
 ];
+
+describe('evidence of preemptions', () => {
+  it('counts the first one, with which the counter is born, and nothing while there is none', () => {
+    const seen = (...values: readonly (number | null)[]) =>
+      diagnose(late(), samples(...values.map((preemptions) => ({ preemptions }))), thresholds, null);
+    expect(seen(null, null, 1)).toMatchObject({ cause: 'preemption', evidence: { preemptionsIncrease: 1 } });
+    expect(seen(7, null, 7)).toMatchObject({ evidence: { preemptionsIncrease: 0 } });
+    for (const values of [[null, null], [3], []]) expect(seen(...values)?.evidence.preemptionsIncrease).toBeNull();
+  });
+});
 
 describe('cause', () => {
   for (const row of TABLE) {

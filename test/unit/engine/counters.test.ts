@@ -84,6 +84,47 @@ describe('own counters', () => {
     expect(follow([{ page: page(90, NOW - 500) }, { page: page(4, NOW) }], fell)).toEqual([0, 4]);
   });
 
+  it('take what a process counted that was there long before it was seen for history', () => {
+    const old = (value: number): Poll => ({ page: page(value, NOW - 90_000) });
+    const other = (value: number, gap = false): Poll => ({ page: page(value, NOW - 50_000), gap });
+    const moved = createOwnCounters();
+    expect(follow([old(10), old(11), other(700), other(700), other(702), other(702)], moved).at(-1)).toBe(1 + 2);
+    const fell = createOwnCounters();
+    expect(follow([old(1000), other(700), other(700), other(702)], fell).at(-1)).toBe(2);
+    const lost = createOwnCounters();
+    expect(follow([old(10), old(11), other(700, true), other(703)], lost)).toEqual([0, 1, 1, 4]);
+    expect([moved, fell, lost].map((one) => [one.restarts(), one.inconsistent()])).toEqual([
+      [1, false],
+      [1, false],
+      [1, false],
+    ]);
+  });
+
+  it('never add the difference of two processes that answer in turn, the second of which counted more', () => {
+    const counters = createOwnCounters();
+    const a = (value: number): Poll => ({ page: page(value, NOW - 90_000) });
+    const b = (value: number): Poll => ({ page: page(value, NOW - 50_000) });
+    expect(follow([a(10), b(900), a(11), b(901), a(12), b(902)], counters).at(-1)).toBeLessThanOrEqual(2);
+    expect([counters.inconsistent(), counters.restarts()]).toEqual([true, 0]);
+  });
+
+  it('start again only for those engines of a page of which a counter fell', () => {
+    const both = (a: number, b: number): NormalizedPage =>
+      normalized(
+        `vllm:num_requests_running{engine="0"} 1\nprocess_start_time_seconds{pod="a"} ${NOW - 9}\n` +
+          `process_start_time_seconds{pod="b"} ${NOW - a}\n` +
+          `vllm:num_preemptions_total{engine="0"} ${a}\nvllm:num_preemptions_total{engine="1"} ${b}\n`,
+      );
+    const counters = createOwnCounters();
+    expect(
+      follow(
+        [both(500, 40), both(501, 2), both(502, 3), both(502, 3)].map((read) => ({ page: read })),
+        counters,
+      ),
+    ).toEqual([0, 0, 0, 2 + 3]);
+    expect(counters.restarts()).toBe(1);
+  });
+
   it('G-125: do not take an outage alone for a restart', () => {
     const counters = createOwnCounters();
     expect(follow([{ page: page(10) }, { page: page(12), gap: true }], counters)).toEqual([0, 2]);

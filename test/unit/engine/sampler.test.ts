@@ -586,6 +586,33 @@ describe('what an engine offers', () => {
     await poller.close();
   });
 
+  it('takes the page of another program for an outage: what comes after it has begun anew', async () => {
+    const { poller, clock, answer } = rig({ metricsUrl: new URL('http://h/metrics') });
+    const engine = (preemptions: number): string =>
+      `vllm:num_requests_running{model_name="m"} 0\nvllm:num_preemptions_total{model_name="m"} ${preemptions}\n`;
+    answer(engine(100));
+    poller.start();
+    await clock.advance(2);
+    answer('envoy_requests 3\n');
+    await clock.advance(2);
+    answer(engine(2));
+    await clock.advance(1);
+    expect(poller.view().restarts).toBe(1);
+    expect((await poller.pollNow()).preemptions).toBe(2);
+    await poller.close();
+  });
+
+  it('tells what moves with the work, and how seldom', async () => {
+    const { poller, answer } = rig({ engine: 'sglang' });
+    answer(
+      'sglang:num_running_reqs 1\nsglang:generation_tokens_total 5\nsglang:realtime_tokens_total{mode="decode"} 70\n',
+    );
+    expect(await poller.pollNow()).toMatchObject({ generationTokens: 0, progress: 70, progressEverySeconds: 8 });
+    answer('sglang:num_running_reqs 1\nsglang:generation_tokens_total 5\n');
+    expect(await poller.pollNow()).toMatchObject({ progress: 5, progressEverySeconds: 30 });
+    await poller.close();
+  });
+
   it("follows a worker's page that fills up with its engine's families", async () => {
     const { poller, clock, answer } = rig({ engine: 'dynamo' });
     answer(pageText('dynamo-1.6.1-mocker/worker-idle'));

@@ -65,6 +65,11 @@ describe('the zone', () => {
       moments: every(60, { waiting: 2, running: 32, usage: 0.95 }),
       zone: 'overload',
     },
+    {
+      id: 'a first preemption, with which the counter is born',
+      moments: [...every(30, { preemptions: null }), ...every(30, { preemptions: 1 })],
+      zone: 'overload',
+    },
     { id: 'a single preemption', moments: [...every(30, {}), ...every(30, { preemptions: 1 })], zone: 'overload' },
     {
       id: 'G-112: a queue longer than the batch with a cache at a fifth',
