@@ -1,4 +1,4 @@
-import { keyText } from './join.ts';
+import { keyText, modelOf } from './join.ts';
 import type { NormalizedPage } from './normalize.ts';
 import { COUNTER_ROLES, type CounterRole, type EngineRole } from './types.ts';
 
@@ -49,6 +49,8 @@ const OSCILLATIONS = 2;
 const OSCILLATION_POLLS = 60;
 // Wall clocks of two machines differ.
 const CLOCK_SKEW_SECONDS = 5;
+// Some programs reckon their start anew for each page, from a clock that is being set right meanwhile.
+const START_JITTER_SECONDS = 2;
 // A process that is older than our last good poll by more than this was at work all the time, for others.
 const STRANGER_SECONDS = 60;
 const MAX_RAWS = 2_000;
@@ -56,6 +58,7 @@ const SEPARATOR = '\u0003';
 
 const rawKey = (series: string, role: CounterRole): string => `${series}${SEPARATOR}${role}`;
 const seriesOf = (key: string): string => key.slice(0, key.indexOf(SEPARATOR));
+const modelOfKey = (key: string): string => modelOf(seriesOf(key));
 const roleOf = (key: string): CounterRole => key.slice(key.indexOf(SEPARATOR) + 1) as CounterRole;
 
 function readingOf(page: NormalizedPage): Reading {
@@ -79,21 +82,43 @@ const fallen = (before: Reading, now: Reading): readonly string[] =>
     return comparable && value < (before.raws.get(key) ?? 0) ? [key] : [];
   });
 
-/** The younger of two processes that are known to differ. */
-const isOtherProcess = (before: Reading, now: Reading): boolean =>
-  before.start !== null && now.start !== null && now.start > before.start;
+/** Positive: a younger process answers than before. 0: the same one, or nobody knows. */
+function youngerBy(before: Reading, now: Reading): number {
+  const by = before.start === null || now.start === null ? 0 : now.start - before.start;
+  return Math.abs(by) <= START_JITTER_SECONDS ? 0 : by;
+}
+
+const isOtherProcess = (before: Reading, now: Reading): boolean => youngerBy(before, now) > 0;
+
+const modelsOf = ({ raws }: Reading): ReadonlySet<string> =>
+  new Set([...raws.keys()].map(modelOfKey).filter((model) => model !== ''));
+
+/** Every series is of another model than any before. */
+function isOtherModel(before: Reading, now: Reading): boolean {
+  const [old, models] = [modelsOf(before), [...modelsOf(now)]];
+  return old.size > 0 && models.length > 0 && models.every((model) => !old.has(model));
+}
 
 const isStranger = (before: Reading, now: Reading, { lastGoodAt }: PollFacts): boolean =>
   isOtherProcess(before, now) && lastGoodAt !== null && (now.start ?? 0) < lastGoodAt - STRANGER_SECONDS;
 
+const TOKENS: readonly CounterRole[] = ['generation_tokens', 'prompt_tokens'];
+
 /**
  * What goes on from where it was. Several engines may be on one page, each in its own series, and only those start again
- * of which a counter fell; a younger process takes all of them with it.
+ * of which a counter fell; a younger process takes all of them with it. That a series goes on is proved by its tokens,
+ * which no engine catches up with: a few preemptions it does.
  */
 function survivors(before: Reading, readings: readonly Reading[]): Raws {
   if (readings.some((now) => isOtherProcess(before, now))) return new Map();
-  const restarted = new Set(readings.flatMap((now) => fallen(before, now).map(seriesOf)));
-  return new Map([...before.raws].filter(([key]) => !restarted.has(seriesOf(key))));
+  const down = new Set(readings.flatMap((now) => fallen(before, now).map(seriesOf)));
+  const goesOn = (series: string): boolean =>
+    !down.has(series) &&
+    TOKENS.some((role) => {
+      const key = rawKey(series, role);
+      return (before.raws.get(key) ?? 0) > 0 && readings.every((now) => now.raws.has(key));
+    });
+  return new Map([...before.raws].filter(([key]) => goesOn(seriesOf(key))));
 }
 
 // A series may be missing from one page and be back on the next: what it had is not new then.
@@ -149,7 +174,7 @@ class Counters implements OwnCounters {
   }
 
   private compare(last: Reading, now: Reading, facts: PollFacts): void {
-    if (last.start !== null && now.start !== null && now.start < last.start) {
+    if (youngerBy(last, now) < 0) {
       // An older process than the one before answers: there are several, and no increase means anything.
       this.oscillated();
       this.last = carryOver(last, now);
@@ -165,10 +190,10 @@ class Counters implements OwnCounters {
 
   /** Evidence that needs no waiting: a younger process than our last good poll, or a fall across an outage. */
   private isRestart(last: Reading, now: Reading, facts: PollFacts): boolean {
-    if (last.start !== null && now.start !== null && now.start > last.start) {
-      return facts.lastGoodAt === null || now.start > facts.lastGoodAt - CLOCK_SKEW_SECONDS || facts.gap;
+    if (isOtherProcess(last, now)) {
+      return facts.lastGoodAt === null || (now.start ?? 0) > facts.lastGoodAt - CLOCK_SKEW_SECONDS || facts.gap;
     }
-    return facts.gap && fallen(last, now).length > 0;
+    return facts.gap && (fallen(last, now).length > 0 || isOtherModel(last, now));
   }
 
   /** After a fall: climbed back over the old value means that two processes answer in turn; staying below, a restart. */

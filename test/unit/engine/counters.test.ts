@@ -108,20 +108,54 @@ describe('own counters', () => {
     expect([counters.inconsistent(), counters.restarts()]).toEqual([true, 0]);
   });
 
+  it('are not put off by a start time that is reckoned anew for each page', () => {
+    const counters = createOwnCounters();
+    const at = (value: number, jitter: number): Poll => ({ page: page(value, NOW - 9000 + jitter) });
+    expect(follow([at(5, 0), at(6, 1), at(7, 1), at(8, 0), at(9, 1), at(9, 0)], counters).at(-1)).toBe(4);
+    expect([counters.restarts(), counters.inconsistent()]).toEqual([0, false]);
+  });
+
+  it('see a restart in another model behind an outage, where nothing could fall', () => {
+    const of = (model: string, value: number): NormalizedPage =>
+      normalized(`vllm:num_preemptions_total{model_name="${model}"} ${value}\n`);
+    const counters = createOwnCounters();
+    expect(follow([{ page: of('a', 10) }, { page: of('b', 2), gap: true }, { page: of('b', 3) }], counters)).toEqual([
+      0, 2, 3,
+    ]);
+    expect(counters.restarts()).toBe(1);
+    const grown = createOwnCounters();
+    const both = normalized(
+      'vllm:num_preemptions_total{model_name="a"} 1\nvllm:num_preemptions_total{model_name="b"} 2\n',
+    );
+    follow([{ page: of('a', 1) }, { page: both, gap: true }], grown);
+    expect(grown.restarts()).toBe(0);
+  });
+
   it('start again only for those engines of a page of which a counter fell', () => {
-    const both = (a: number, b: number): NormalizedPage =>
+    const rank = (engine: number, tokens: number, preemptions: number): string =>
+      `vllm:generation_tokens_total{engine="${engine}"} ${tokens}\n` +
+      `vllm:num_preemptions_total{engine="${engine}"} ${preemptions}\n` +
+      `process_start_time_seconds{pod="${engine}"} ${NOW - tokens}\n`;
+    const both = (a: number, b: number): Poll => ({ page: normalized(rank(0, 9000 + a, a) + rank(1, b, b)) });
+    const counters = createOwnCounters();
+    expect(follow([both(500, 40), both(501, 2), both(502, 3), both(502, 3)], counters)).toEqual([0, 0, 0, 2 + 3]);
+    expect(counters.restarts()).toBe(1);
+  });
+
+  it('start again for what an engine counts in a series apart from its tokens', () => {
+    const engine = (tokens: number, retracted: number | null): NormalizedPage =>
       normalized(
-        `vllm:num_requests_running{engine="0"} 1\nprocess_start_time_seconds{pod="a"} ${NOW - 9}\n` +
-          `process_start_time_seconds{pod="b"} ${NOW - a}\n` +
-          `vllm:num_preemptions_total{engine="0"} ${a}\nvllm:num_preemptions_total{engine="1"} ${b}\n`,
+        `sglang:num_running_reqs{dp_rank="0"} 1\nsglang:generation_tokens_total ${tokens}\n` +
+          (retracted === null ? '' : `sglang:num_retracted_requests_total{dp_rank="0"} ${retracted}\n`),
       );
     const counters = createOwnCounters();
+    const pages = [engine(9000, 2), engine(50, null), engine(90, 3)];
     expect(
       follow(
-        [both(500, 40), both(501, 2), both(502, 3), both(502, 3)].map((read) => ({ page: read })),
+        pages.map((read, at) => ({ page: read, gap: at === 1 })),
         counters,
       ),
-    ).toEqual([0, 0, 0, 2 + 3]);
+    ).toEqual([0, 0, 3]);
     expect(counters.restarts()).toBe(1);
   });
 
