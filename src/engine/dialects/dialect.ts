@@ -103,6 +103,9 @@ export interface Dialect {
   readonly port: number | null;
 }
 
+/** SGLang's gateway shows the pages of all its engines as one, at `/engine_metrics`, and tells them apart by this label. */
+export const WORKER = 'worker_addr';
+
 /** What most engines have in common. */
 export const DIALECT_DEFAULTS = {
   marks: { own: [], any: [''], beside: [] },

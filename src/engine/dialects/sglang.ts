@@ -1,4 +1,4 @@
-import { DIALECT_DEFAULTS, type Dialect } from './dialect.ts';
+import { DIALECT_DEFAULTS, type Dialect, WORKER } from './dialect.ts';
 
 /**
  * SGLang 0.4 to 0.5.23, started with --enable-metrics. Scheduler series carry the ranks of all parallelisms, of which
@@ -63,7 +63,7 @@ export const sglang: Dialect = {
     ],
   ],
   modelLabels: ['model_name', 'name'],
-  rankLabels: ['dp_rank'],
+  rankLabels: [WORKER, 'dp_rank'],
   replicaLabels: ['pid', 'tp_rank', 'pp_rank', 'moe_ep_rank', 'moe_dp_rank', 'attn_cp_rank', 'attn_tp_rank'],
   // The series without a priority is the total of those with one.
   totalLabels: ['priority'],

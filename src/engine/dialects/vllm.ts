@@ -1,4 +1,4 @@
-import { DIALECT_DEFAULTS, type Dialect } from './dialect.ts';
+import { DIALECT_DEFAULTS, type Dialect, WORKER } from './dialect.ts';
 
 const CACHE_CONFIG = 'cache_config_info';
 
@@ -55,7 +55,7 @@ export const vllm: Dialect = {
   ],
   waitingByReason: { name: 'num_requests_waiting_by_reason', label: 'reason' },
   modelLabels: ['model_name'],
-  rankLabels: ['engine'],
+  rankLabels: [WORKER, 'engine'],
   // Usage moves during the prefill of a long prompt, when no token has come yet; the histograms count where a worker of
   // another program shows no token counters.
   progress: [

@@ -602,6 +602,27 @@ describe('what an engine offers', () => {
     await poller.close();
   });
 
+  it("keeps the engines apart that SGLang's gateway shows as one page, and restarts one of them only", async () => {
+    const { poller, clock, answer } = rig({ engine: 'sglang', metricsUrl: new URL('http://h/engine_metrics') });
+    const engine = (port: number, tokens: number, retracted: number): string =>
+      `sglang:num_running_reqs{model_name="m",worker_addr="http://h:${port}"} 2\n` +
+      `sglang:generation_tokens_total{model_name="m",worker_addr="http://h:${port}"} ${tokens}\n` +
+      `sglang:num_retracted_requests_total{model_name="m",worker_addr="http://h:${port}"} ${retracted}\n` +
+      `process_start_time_seconds{worker_addr="http://h:${port}"} ${1_790_000_000 + port}\n`;
+    answer(engine(1, 9000, 40) + engine(2, 5000, 70));
+    poller.start();
+    await clock.advance(1);
+    answer(engine(1, 9001, 41) + engine(2, 3, 0));
+    await clock.advance(4);
+    expect(poller.view()).toMatchObject({ restarts: 1, inconsistentSource: false });
+    expect(poller.view().series.map((one) => [one.dpRank, one.counters.preemptions])).toEqual([
+      ['http://h:1', 1],
+      ['http://h:2', 0],
+    ]);
+    expect((await poller.pollNow()).preemptions).toBe(1);
+    await poller.close();
+  });
+
   it('tells what moves with the work, and how seldom', async () => {
     const { poller, answer } = rig({ engine: 'sglang' });
     answer(
