@@ -57,14 +57,16 @@ const UPSTREAM_DNS =
 const OVERFLOW = /reset reason: overflow/i;
 /** In the words of LiteLLM, OpenRouter, Triton, and the routers of vLLM; an adapter is a model to its users. */
 const MODEL_MISSING =
-  /model(?: (?:id|with name))?[ :=]*["'`]?[^\s"'`]*["'`]? (?:(?:was |is )?not (?:found|loaded|served)|(?:does )?not exist)|not a valid model|(?:invalid|unknown) model(?: name| id)?\b|no such model|adapters?\b.{0,80}\b(?:not found|not loaded|never been loaded|does not exist)/i;
+  /model(?: (?:id|with name))?[ :=]*["'`]?[^\s"'`]{0,200}["'`]? (?:(?:was |is )?not (?:found|loaded|served)|(?:does )?not exist)|not a valid model|(?:invalid|unknown) model(?: name| id)?\b|no such model|adapters?\b.{0,80}\b(?:not found|not loaded|never been loaded|does not exist)/i;
 
 /** An account without money, where neither status nor code says so: Anthropic, DeepSeek, xAI, Z.ai, Fireworks, one-api. */
 const SPENT =
-  /balance is too low|(?:insufficient|not enough) (?:\w+ )?(?:balance|credits?|funds|quota)|quota is (?:not enough|insufficient|exhausted)|call volume quota|all available credits|spend(?:ing)? limit|in arrears|past invoices|余额不足|额度不足|欠费/i;
+  /balance is too low|(?:insufficient|not enough) (?:\w+ )?(?:balance|credits?|funds|quota)|quota is (?:not enough|insufficient|exhausted)|call volume quota|all available credits|spend(?:ing)? limit|key limit exceeded|in arrears|past invoices|余额不足|额度不足|欠费/i;
 /** A rate limit in the words of Baidu, too: "qps request limit reached". */
 const RATE =
   /rate limit|too many requests|\b(?:qps|qpm|rpm|tpm|concurrency) (?:\w+ )?limit|request limit reached|速率限制|请求过于频繁/i;
+/** More than the phrase of the status, which stands beside anything. */
+const RATE_LIMIT = /\brate[ _-]?limit/i;
 /** No room, as opposed to a client that asks too often. With 429 also the inference gateway, Mistral and Cloudflare. */
 const NO_ROOM =
   /overloaded|queue is full|(?:server|workers?|instances?|backends?) (?:(?:is|are) )?busy|too busy|(?:at|no|out of|insufficient) capacity|capacity (?:\w+ )?exceeded|saturated|负载已饱和|系统繁忙/i;
@@ -74,8 +76,12 @@ const BAD_KEY =
 const FILTERED =
   /content (?:management )?policy|content[ _]?filter|new_sensitive|sensitive (?:content|information|words)/i;
 
+/** The same words from the inside of an engine, whose processes have lost one another (gloo, NCCL; Ollama's runner). */
+const LOST_INSIDE = /\b(?:gloo|nccl|torch|cuda)\b|running the model|\brunner\b/i;
+
 /** What a gateway says that was let down by its engine. */
 function lostUpstream(text: string): FailureReason | null {
+  if (LOST_INSIDE.test(text)) return null;
   if (CONNECT_FAILED.test(text) || UPSTREAM_DNS.test(text) || HUNG_UP.test(text)) return 'bad_gateway';
   return KEPT_WAITING.test(text) ? 'gateway_timeout' : null;
 }
@@ -92,13 +98,16 @@ function unavailable({ headers, text }: StatusHints): FailureReason {
   return page || linkerd || NO_UPSTREAM.test(text) ? 'no_upstream' : 'overloaded';
 }
 
+/** Where something else went wrong meanwhile. */
+const FAILED_LOADING = /\b(?:while|when|during|after|on) loading\b/i;
+
 /** 500 is also what a gateway says that did not expect to be left without an engine. */
 function internalError({ text }: StatusHints): FailureReason {
   if (NO_UPSTREAM.test(text)) return 'no_upstream';
   const upstream = lostUpstream(text);
   if (upstream !== null) return upstream;
   if (NO_ROOM.test(text)) return 'overloaded';
-  return LOADING.test(text) ? 'starting' : 'server_error';
+  return LOADING.test(text) && !FAILED_LOADING.test(text) ? 'starting' : 'server_error';
 }
 
 /** Cloudflare's 530 with "error code: 1016", and gateways that say it in words: the engine's name does not resolve. */
@@ -114,14 +123,10 @@ const BY_TEXT: readonly (readonly [RegExp, FailureReason])[] = [
   [LOADING, 'starting'],
   [FILTERED, 'content_filtered'],
   [NO_UPSTREAM, 'no_upstream'],
-  [CONNECT_FAILED, 'bad_gateway'],
-  [UPSTREAM_DNS, 'bad_gateway'],
-  [HUNG_UP, 'bad_gateway'],
-  [KEPT_WAITING, 'gateway_timeout'],
 ];
 
 /** The reason that an error gives which has neither a status nor words of a known kind; null when it gives none. */
-export const reasonOfText = (text: string): FailureReason | null => firstOf(BY_TEXT, text);
+export const reasonOfText = (text: string): FailureReason | null => firstOf(BY_TEXT, text) ?? lostUpstream(text);
 
 /** Statuses that gateways use for more than they mean, refined by the words beside them. */
 const WORDS_BY_STATUS: ReadonlyMap<number, readonly (readonly [RegExp, FailureReason])[]> = new Map([
@@ -143,6 +148,8 @@ const WORDS_BY_STATUS: ReadonlyMap<number, readonly (readonly [RegExp, FailureRe
     [
       [NO_UPSTREAM, 'no_upstream'],
       [SPENT, 'quota_exhausted'],
+      // A limit of the client's own, also where the server is called busy beside it.
+      [RATE_LIMIT, 'rate_limited'],
       [NO_ROOM, 'overloaded'],
       [LOADING, 'starting'],
     ],
@@ -152,8 +159,11 @@ const WORDS_BY_STATUS: ReadonlyMap<number, readonly (readonly [RegExp, FailureRe
 const firstOf = (table: readonly (readonly [RegExp, FailureReason])[], text: string): FailureReason | null =>
   table.find(([pattern]) => pattern.test(text))?.[1] ?? null;
 
+/** pydantic's errors quote the request that they refuse: such words are not the server's. */
+const quotesRequest = (text: string): boolean => /["']loc["']: ?[[(]/.test(text) && /["']input["']: ?/.test(text);
+
 const byWords = (status: number, text: string): FailureReason | null =>
-  firstOf(WORDS_BY_STATUS.get(status) ?? [], text);
+  quotesRequest(text) ? null : firstOf(WORDS_BY_STATUS.get(status) ?? [], text);
 
 /** The reason for an HTTP status of 300 and above, also for one that stands inside an error object. */
 export function reasonOfStatus(status: number, hints: StatusHints): FailureReason {

@@ -142,9 +142,16 @@ export function errorFromField(text: string): StreamErrorObject {
 const SAYS_ERROR =
   /^"?(?:\[?error\b|internal server error|bad gateway|service unavailable|gateway time-?out|traceback \()/i;
 
-/** The error of an event whose data is plain words. Null when they do not begin like an error. */
-export const errorFromWords = (text: string): StreamErrorObject | null =>
-  SAYS_ERROR.test(text) ? fromText(text, {}) : null;
+/**
+ * The error of an event whose data is no object: plain words that begin like one, the array that Google's gateways put
+ * around it, or an object that was made into JSON once more. Null otherwise.
+ */
+export function errorFromWords(text: string): StreamErrorObject | null {
+  if (SAYS_ERROR.test(text)) return fromText(text, {});
+  const wrapped = /^\s*["[]/.test(text) ? parseJson(text) : null;
+  const inner = typeof wrapped === 'string' ? parseObject(wrapped) : Array.isArray(wrapped) ? wrapped[0] : null;
+  return isObject(inner) ? findError(inner) : null;
+}
 
 /**
  * The error in a line of a stream that is no field of it. A server that fails in the middle may write its error object

@@ -9,7 +9,7 @@ import type { FailureReason } from './reasons.ts';
  */
 const STRONGER_THAN_STATUS: readonly (readonly [RegExp, FailureReason])[] = [
   // Before quotas: "Throttling.RateQuota" is a rate.
-  [/(?:rate|request)limit|throttl/, 'rate_limited'],
+  [/(?:rate|request)limit|limit(?:requests|burst)|throttl/, 'rate_limited'],
   [/quota|budget|billing|credit|arrear|insufficientbalance|paymentrequired/, 'quota_exhausted'],
   // Azure, LiteLLM and DashScope refuse a prompt with 400.
   [/contentfilter|contentpolicy|responsibleai|moderation|inspection|guardrail|prohibitedcontent/, 'content_filtered'],

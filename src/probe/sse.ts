@@ -21,13 +21,28 @@ const MOST_STRANGE_LINES = 100;
  * The line that names an error. Dynamo, before April 2026, says with it and a comment that an answer has failed, without
  * any data; and an event without data is none by the standard.
  */
-const ERROR_NAME = /^event: ?error\n/gim;
-const isErrorName = (event: string | undefined): boolean => event?.toLowerCase() === 'error';
-const ERROR_NAME_CHARACTERS = 'event: error'.length;
+const ERROR_NAME = /^event: ?error\n/im;
+const FIRST_ERROR_NAME = /^event: ?error\n/i;
+const ERROR_NAMES = new RegExp(ERROR_NAME, 'gim');
+const isErrorName = (event: string | undefined): boolean =>
+  event !== undefined && event.length === 5 && event.toLowerCase() === 'error';
+const LONGEST_NAME = 'event: error'.length;
 /** More of a comment says nothing more. */
 const LONGEST_COMMENT = 4096;
 /** Stands for an open line that can no longer become that one. */
 const OTHER_LINE = '-';
+
+/** Most reads end in a line end, and hold no line that could name an error: those must cost next to nothing. */
+const endsLine = (text: string): boolean => text.charCodeAt(text.length - 1) === 10;
+const mayNameError = (text: string): boolean =>
+  FIRST_ERROR_NAME.test(text) || (text.includes('\nevent:') && ERROR_NAME.test(text));
+
+/** The beginning of the line that `text` leaves open, as far as it matters. */
+function openLineAfter(before: string, text: string): string {
+  const end = text.lastIndexOf('\n');
+  const open = end === -1 ? before + text : text.slice(end + 1);
+  return open.length <= LONGEST_NAME ? open : OTHER_LINE;
+}
 
 /** Thrown through the parser, which cannot be stopped otherwise. */
 class NotAStream extends Error {}
@@ -110,13 +125,10 @@ class SseFraming implements Framing {
 
   /** Puts an empty data line behind the name of an error, so that the parser lets the event through. */
   private withErrorData(text: string): string {
-    const { openLine } = this;
-    const lines = openLine + text;
-    const rest = lines.slice(lines.lastIndexOf('\n') + 1);
-    this.openLine = rest.length > ERROR_NAME_CHARACTERS ? OTHER_LINE : rest;
-    // Hardly any text holds this: a line end inside of JSON is written otherwise.
-    if (!/rror\n/i.test(lines)) return text;
-    return lines.replace(ERROR_NAME, '$&data:\n').slice(openLine.length);
+    const before = this.openLine;
+    this.openLine = endsLine(text) ? '' : openLineAfter(before, text);
+    const lines = before === '' ? text : before + text;
+    return mayNameError(lines) ? lines.replace(ERROR_NAMES, '$&data:\n').slice(before.length) : text;
   }
 
   /**

@@ -30,7 +30,7 @@ function reasoningOf(delta: JsonObject): string {
  */
 const REASONING = /^(?:reasoning|thinking|thought)/;
 const NO_REASONING =
-  /signature|opaque|encrypted|redacted|token|effort|budget|format|status|state|mode|time|duration|_(?:id|type|index)$/;
+  /signature|opaque|encrypted|redacted|token|effort|level|budget|format|status|state|mode|time|duration|_(?:id|type|index)$/;
 
 function reasoningByName(delta: JsonObject): string {
   for (const name in delta) {

@@ -13,8 +13,9 @@ const QUOTED_DONE = '"[DONE]"';
 /** `[DONE]`, with whatever blanks around it. */
 const isDone = (data: string): boolean => data === '[DONE]' || (data.length < 64 && DONE.test(data));
 
-/** A sentence, as opposed to a broken object or a marker in one word. */
-const WORDS = /^[A-Za-z][^\s{}]*\s+\S/;
+/** A sentence, as opposed to a broken object, a marker in one word, or a sign of life or of the end in several. */
+const WORDS =
+  /^(?!(?:keep[- ]?alive|heart ?beat|still|end of|(?:stream|generation|response|request) (?:end|complete|done|finish|clos)))[A-Za-z][^\s{}]*\s+\S/i;
 
 /** What is left of a keep-alive comment when a gateway wraps it into a data field once more. */
 const isWrappedComment = (data: string): boolean => data === '' || data.startsWith(':');

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import type { FailureReason } from '../../../src/probe/reasons.ts';
+import { C, D, F, token } from '../../support/stream-text.ts';
+import { verdictOn } from './verdict.ts';
+
+/*
+ * The same words mean different things, depending on who says them and where.
+ */
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const openai = (message: string, more: object = {}): object => ({ error: { message, ...more } });
+type Row = readonly [status: number, body: object, reason: FailureReason];
+
+const quoted = { model: 'm', messages: [{ role: 'user', content: 'api key missing, no healthy upstream' }] };
+const pydantic = { detail: [{ type: 'missing', loc: ['body', 'x'], msg: 'Field required', input: quoted }] };
+const QUOTED: readonly Row[] = [
+  [400, pydantic, 'bad_request'],
+  [422, { detail: [{ type: 'missing', loc: ['body', 'inputs'], msg: 'x', input: 'unknown model' }] }, 'bad_request'],
+  [
+    400,
+    openai("[{'type': 'missing', 'loc': ('body', 'x'), 'msg': 'Field required', 'input': 'insufficient balance'}]"),
+    'bad_request',
+  ],
+];
+const LIMITS_OF_CLIENTS: readonly Row[] = [
+  [429, openai('Rate limit exceeded: server is busy'), 'rate_limited'],
+  [429, openai('You have hit your per-minute rate-limit while the model is loading'), 'rate_limited'],
+  [429, { title: 'Too Many Requests', detail: 'server at capacity' }, 'overloaded'],
+  [200, openai('Request rate increased too quickly.', { code: 'limit_burst_rate' }), 'rate_limited'],
+  [200, openai('x', { type: 'limit_requests', code: 'limit_requests' }), 'rate_limited'],
+  [403, openai('Key limit exceeded (total limit). Manage it at x', { code: 403 }), 'quota_exhausted'],
+];
+const INSIDE_OF_ENGINES: readonly Row[] = [
+  [500, { error: 'an error was encountered while running the model: unexpected EOF' }, 'server_error'],
+  [500, openai('[gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.1]:43139'), 'server_error'],
+  [500, openai('NCCL error: remote process exited, connection reset by peer'), 'server_error'],
+  [500, openai('IndexError while loading the model config'), 'server_error'],
+  [500, openai('Model is loading'), 'starting'],
+  [500, openai('Connection closed by peer'), 'bad_gateway'],
+];
+
+describe.each([
+  ['a request that is quoted', QUOTED],
+  ['the limit of a client', LIMITS_OF_CLIENTS],
+  ['the inside of an engine', INSIDE_OF_ENGINES],
+])('%s', (_, rows) => {
+  test.each(rows)('%i %j is %s', (status, body, reason) => {
+    expect(verdictOn({ status, headers: JSON_TYPE, body: JSON.stringify(body) }).reason).toBe(reason);
+  });
+});
+
+test('an engine that lost its runner in the middle is no gateway', () => {
+  const body = `{"message":{"content":"A"},"done":false}\n{"error":"an error was encountered while running the model: unexpected EOF"}\n`;
+  const headers = { 'content-type': 'application/x-ndjson' };
+  expect(verdictOn({ api: 'ollama', headers, body }).reason).toBe('stream_error');
+});
+
+const line = (text: string): string => `data: ${text}\n\n`;
+const error = '{"error":{"code":503,"message":"x","status":"UNAVAILABLE"}}';
+test.each<readonly [string, string, FailureReason | 'good']>([
+  ['an error in an array', line(`[${error}]`), 'overloaded'],
+  ['an error made into JSON twice', line(JSON.stringify(error)), 'overloaded'],
+  ['an array without an error', line('[{"choices":[]}]'), 'good'],
+  ['a text made into JSON', line('"so it goes"'), 'good'],
+  ['words of life', line('keep alive'), 'good'],
+  ['words of the end', line('end of stream'), 'good'],
+  ['other words of the end', line('Stream completed in 2 s'), 'good'],
+  ['words of failure', line('streaming broke in the middle'), 'stream_error'],
+])('after a token, %s is %s', (_, event, reason) => {
+  expect(verdictOn({ body: token('A') + event + D }).reason).toBe(reason);
+});
+
+test('how much a model is to think is no thought', () => {
+  const { facts } = verdictOn({ body: C({ thinking_level: 'high' }) + token('A') + F('stop') + D });
+  expect(facts.result).toMatchObject({ tokenChunks: 1 });
+});
+
+test.each(['model', 'model:', "'loc':[", 'adapter ', 'api key ', 'error loading '])(
+  'a body full of %j is judged at once',
+  (unit) => {
+    const body = unit.repeat(64_000 / unit.length);
+    const before = process.cpuUsage();
+    for (const status of [400, 429, 500, 503]) verdictOn({ status, headers: JSON_TYPE, body });
+    const { user } = process.cpuUsage(before);
+    expect(user / 1e6).toBeLessThan(0.6);
+  },
+);
