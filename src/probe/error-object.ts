@@ -61,12 +61,15 @@ function findOwn(value: JsonObject): StreamErrorObject | null {
 
 /** FastChat says it in a code beside the text, which then is no answer. */
 function flatError(value: JsonObject): StreamErrorObject | null {
-  if (value.object === 'error' || value.type === 'error' || saysTrouble(value.error_code)) return fromObject(value, {});
+  if (value.object === 'error' || isErrorType(value.type) || saysTrouble(value.error_code))
+    return fromObject(value, {});
   if (saysFailure(value) && value.choices === undefined) return fromObject(value, {});
   const names = Object.keys(value);
   if (isBareError(value, names)) return fromObject(value, {});
   return names[0] === undefined ? null : wrappedError(names[0], value[names[0]]);
 }
+
+const isErrorType = (type: unknown): boolean => type === 'error' || type === 'response.error';
 
 const FAILED = /^(?:error|failed|failure)$/i;
 
@@ -154,11 +157,11 @@ export function errorFromWords(text: string): StreamErrorObject | null {
 }
 
 /**
- * The error in a line of a stream that is no field of it. A server that fails in the middle may write its error object
+ * The error in a line of a stream that is no field of it, or in several put together. A server that fails in the middle may write its error object
  * as it would have written it without a stream (Ollama's and LiteLLM's did). Null for any other line.
  */
 export function errorFromLine(line: string): StreamErrorObject | null {
-  return line.startsWith('{') ? readErrorBody(line) : null;
+  return /^\[?\s*\{/.test(line) ? readErrorBody(line) : null;
 }
 
 const unwrapped = (text: string): string => /^\s*\[(.*)\]\s*$/s.exec(text)?.[1] ?? '';

@@ -1,11 +1,12 @@
 import { type MonotonicInstant, monotonicInstant } from '../units.ts';
 import type { ReadingLimits } from './apis/api.ts';
-import { errorFromField, errorFromLine } from './error-object.ts';
+import { errorFromField } from './error-object.ts';
 import { createEventFacts, type Interpreter } from './event-facts.ts';
 import type { FinishReason } from './finish-reason.ts';
 import type { Framing, FramingHandler, FramingLimits } from './framing.ts';
 import type { ForeignForm, ReadingProgress, ReadingResult, StreamErrorObject, StreamReading } from './reading.ts';
 import { createReadingSummary } from './reading-summary.ts';
+import { createStrangeLines } from './strange-lines.ts';
 import { createTextDigest } from './text-digest.ts';
 import { createTimeline, type Timeline } from './timeline.ts';
 import { createTokenTiming } from './token-timing.ts';
@@ -32,6 +33,7 @@ class Reading implements StreamReading, FramingHandler {
   private readonly usage = createUsageTotals();
   private readonly content = createTextDigest();
   private readonly reasoning = createTextDigest();
+  private readonly strangeLines = createStrangeLines();
   private readonly timeline: Timeline;
   private readonly framing: Framing;
 
@@ -73,6 +75,7 @@ class Reading implements StreamReading, FramingHandler {
 
   onEvent(data: string, event: string | undefined): void {
     if (this.stopped()) return;
+    this.strangeLines.clear();
     this.facts.clear();
     this.interpret(this.facts, data, event);
     if (this.releasing && this.facts.isUnreadable) this.cut = true;
@@ -88,7 +91,7 @@ class Reading implements StreamReading, FramingHandler {
   onUnknownField(name: string, value: string): void {
     if (this.stopped()) return;
     // Some llama.cpp builds report failures in a field of this name, which a standard parser passes over.
-    const found = name === 'error' ? errorFromField(value) : errorFromLine(`${name}:${value}`);
+    const found = name === 'error' ? errorFromField(value) : this.strangeLines.error(name, value);
     if (this.releasing && found === null) {
       this.cut = true;
       if (this.events === 0) this.strangeEvents += 1;

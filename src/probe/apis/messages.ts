@@ -32,6 +32,13 @@ function readMessageDelta(meaning: EventMeaning, event: JsonObject): void {
   if (reason !== null) meaning.finish(reason);
 }
 
+/** SGLang's first version of this API has no `message_delta`, and tells the usage here. */
+function readMessageStop(meaning: EventMeaning, event: JsonObject): void {
+  const usage = isObject(event.message) ? readUsage(event.message.usage) : null;
+  if (usage !== null) meaning.usage(usage);
+  meaning.done();
+}
+
 type ReadEvent = (meaning: EventMeaning, event: JsonObject) => void;
 
 /** Its output count is a placeholder, written before anything was generated. */
@@ -45,7 +52,7 @@ const EVENTS: ReadonlyMap<string, ReadEvent> = new Map<string, ReadEvent>([
   ['content_block_start', (meaning, event) => readBlockStart(meaning, event.content_block)],
   ['content_block_delta', (meaning, event) => readDelta(meaning, event.delta)],
   ['message_delta', readMessageDelta],
-  ['message_stop', (meaning) => meaning.done()],
+  ['message_stop', readMessageStop],
   ['ping', (meaning) => meaning.ping()],
   ['message', (meaning) => meaning.foreignForm('complete_answer')],
 ]);

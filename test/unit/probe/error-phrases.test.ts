@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { apiDialect } from '../../../src/probe/apis/table.ts';
 import type { FailureReason } from '../../../src/probe/reasons.ts';
 import { C, D, F, token } from '../../support/stream-text.ts';
+import { atMs, LIMITS, toBytes } from '../../support/streams.ts';
 import { verdictOn } from './verdict.ts';
 
 /*
@@ -85,3 +87,51 @@ test.each(['model', 'model:', "'loc':[", 'adapter ', 'api key ', 'error loading 
     expect(user / 1e6).toBeLessThan(0.6);
   },
 );
+
+describe('an error over several lines in the middle of a stream', () => {
+  const object = { error: { code: 503, message: 'overloaded: try again', status: 'UNAVAILABLE', details: [{}] } };
+  const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
+  test.each<readonly [string, string, FailureReason | 'good']>([
+    ['at the end', `${token('A')}${pretty(object)}\n`, 'overloaded'],
+    ['without the end of its last line', token('A') + pretty(object), 'overloaded'],
+    ['after a finish reason', `${token('A') + F('stop') + pretty(object)}\n\n${D}`, 'overloaded'],
+    ['in an array', `${token('A')}[${pretty(object)}\n]\n`, 'overloaded'],
+    ['in an indented array', `${token('A')}${pretty([object])}\n`, 'overloaded'],
+    ['in an array on one line', `${token('A')}${JSON.stringify([object])}\n`, 'overloaded'],
+    ['that was cut', token('A') + pretty(object).slice(0, 60), 'truncated'],
+    ['that is none', `${token('A')}${pretty({ metrics: { a: 1 } })}\n${F('stop')}${D}`, 'good'],
+    ['that an event has broken', `${token('A')}{\n${token('B')}"error": 500\n}\n${F('stop')}${D}`, 'good'],
+  ])('%s', (_, body, reason) => {
+    expect(verdictOn({ body }).reason).toBe(reason);
+  });
+
+  test('wherever the reads end', () => {
+    const bytes = toBytes(`${token('A')}${pretty(object)}`);
+    for (let at = 1; at < bytes.length; at += 1) {
+      const reading = apiDialect('chat').createReading(LIMITS, atMs(0));
+      reading.push(atMs(1), bytes.subarray(0, at));
+      reading.push(atMs(2), bytes.subarray(at));
+      reading.end(atMs(3));
+      expect(reading.result().error).toMatchObject({ status: 503, type: 'UNAVAILABLE' });
+    }
+  });
+
+  test('is not gathered without limit', () => {
+    const body = `${token('A')}{\n${`"x": "${'y'.repeat(1000)}",\n`.repeat(60)}"error": {"code": 503}\n}\n${F('stop')}${D}`;
+    expect(verdictOn({ body }).reason).toBe('good');
+  });
+});
+
+test('an error event of the responses API under its other name', () => {
+  const body = `data: {"type":"response.output_text.delta","delta":"A"}\n\ndata: {"type":"response.error","code":"server_error","message":"x"}\n\n`;
+  expect(verdictOn({ api: 'responses', body }).reason).toBe('stream_error');
+});
+
+test('a usage in the last event of the messages API', () => {
+  const text = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'A' } };
+  const stop = { type: 'message_stop', message: { usage: { input_tokens: 7, output_tokens: 3 } } };
+  const body = [text, stop].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+  const { reason, facts } = verdictOn({ api: 'messages', body });
+  expect(reason).toBe('good');
+  expect(facts.result).toMatchObject({ outputTokens: 3, promptTokens: 7 });
+});
