@@ -99,6 +99,12 @@ function isOtherModel(before: Reading, now: Reading): boolean {
   return old.size > 0 && models.length > 0 && models.every((model) => !old.has(model));
 }
 
+/** No quantity is read from where it was before: another kind of engine. */
+function isOtherEngine(before: Reading, now: Reading): boolean {
+  const common = COUNTER_ROLES.filter((role) => before.sources[role] !== undefined && now.sources[role] !== undefined);
+  return common.length > 1 && common.every((role) => before.sources[role] !== now.sources[role]);
+}
+
 const isStranger = (before: Reading, now: Reading, { lastGoodAt }: PollFacts): boolean =>
   isOtherProcess(before, now) && lastGoodAt !== null && (now.start ?? 0) < lastGoodAt - STRANGER_SECONDS;
 
@@ -110,7 +116,7 @@ const TOKENS: readonly CounterRole[] = ['generation_tokens', 'prompt_tokens'];
  * which no engine catches up with: a few preemptions it does.
  */
 function survivors(before: Reading, readings: readonly Reading[]): Raws {
-  if (readings.some((now) => isOtherProcess(before, now))) return new Map();
+  if (readings.some((now) => isOtherProcess(before, now) || isOtherEngine(before, now))) return new Map();
   const down = new Set(readings.flatMap((now) => fallen(before, now).map(seriesOf)));
   const goesOn = (series: string): boolean =>
     !down.has(series) &&
@@ -193,7 +199,8 @@ class Counters implements OwnCounters {
     if (isOtherProcess(last, now)) {
       return facts.lastGoodAt === null || (now.start ?? 0) > facts.lastGoodAt - CLOCK_SKEW_SECONDS || facts.gap;
     }
-    return facts.gap && (fallen(last, now).length > 0 || isOtherModel(last, now));
+    if (!facts.gap) return false;
+    return fallen(last, now).length > 0 || isOtherModel(last, now) || isOtherEngine(last, now);
   }
 
   /** After a fall: climbed back over the old value means that two processes answer in turn; staying below, a restart. */

@@ -52,6 +52,7 @@ const KEEP_SAMPLES_SECONDS = 600;
 // Two kubelet checks every five seconds, each a token of prompt and one of answer.
 const HEALTH_TOKENS_PER_SECOND = 1;
 const MAX_RESOLUTION = 1e6;
+const NO_HOSTS: ReadonlySet<EngineName> = new Set(['vllm', 'sglang', 'tensorrt-llm', 'tgi', 'llamacpp', 'lmdeploy']);
 // In a busy engine some request ends within this time.
 const COARSE_SECONDS = 30;
 
@@ -147,7 +148,7 @@ class State implements EngineState {
     return {
       target: this.options.target,
       engine: this.engineName(),
-      version: this.options.version ?? null,
+      version: this.successor() === null ? (this.options.version ?? null) : null,
       up: this.up,
       lastPollAt: this.good?.unix ?? null,
       pollFailures: { ...this.failures },
@@ -175,7 +176,15 @@ class State implements EngineState {
   }
 
   private engineName(): EngineName {
-    return this.options.expected ?? this.reader?.dialect.engine ?? 'unknown';
+    return this.successor() ?? this.options.expected ?? this.reader?.dialect.engine ?? 'unknown';
+  }
+
+  /** The engine that has taken the address of the expected one. A host shows its engine's page and stays the host. */
+  private successor(): EngineName | null {
+    const { expected } = this.options;
+    const shown = this.reader?.dialect.engine;
+    if (expected === null || shown === undefined || shown === expected) return null;
+    return NO_HOSTS.has(expected) && NO_HOSTS.has(shown) ? shown : null;
   }
 
   private everyReason(): string {

@@ -115,6 +115,18 @@ describe('own counters', () => {
     expect([counters.restarts(), counters.inconsistent()]).toEqual([0, false]);
   });
 
+  it('see a restart in another kind of engine behind an outage', () => {
+    const vllm = normalized(
+      'vllm:prompt_tokens_total{model_name="m"} 5\nvllm:generation_tokens_total{model_name="m"} 5\n',
+    );
+    const sglang = normalized(
+      'sglang:prompt_tokens_total{model_name="m"} 9\nsglang:generation_tokens_total{model_name="m"} 7\n',
+    );
+    const counters = createOwnCounters();
+    follow([{ page: vllm }, { page: sglang, gap: true }], counters);
+    expect([counters.restarts(), counters.total('generation_tokens')]).toEqual([1, 7]);
+  });
+
   it('see a restart in another model behind an outage, where nothing could fall', () => {
     const of = (model: string, value: number): NormalizedPage =>
       normalized(`vllm:num_preemptions_total{model_name="${model}"} ${value}\n`);

@@ -623,6 +623,22 @@ describe('what an engine offers', () => {
     await poller.close();
   });
 
+  it('is called by its own name, and without a version, when another engine has taken the address', async () => {
+    const { poller, answer } = rig({ engine: 'vllm', version: '0.32.0' });
+    answer('vllm:num_requests_running 1\n');
+    await poller.pollNow();
+    expect(poller.view()).toMatchObject({ engine: 'vllm', version: '0.32.0' });
+    answer('sglang:num_running_reqs 1\n');
+    await poller.pollNow();
+    expect(poller.view()).toMatchObject({ engine: 'sglang', version: null });
+    await poller.close();
+    const host = rig({ engine: 'nim', version: '2.0' });
+    host.answer('vllm:num_requests_running 1\n');
+    await host.poller.pollNow();
+    expect(host.poller.view()).toMatchObject({ engine: 'nim', version: '2.0' });
+    await host.poller.close();
+  });
+
   it('tells what moves with the work, and how seldom', async () => {
     const { poller, answer } = rig({ engine: 'sglang' });
     answer(
