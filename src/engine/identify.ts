@@ -19,7 +19,9 @@ export interface Unreadable {
 /** The names of a page in order, so that "does any begin with this" is a search and not a walk. */
 type SortedNames = readonly string[];
 
-const sortedNames = (page: ExpositionPage): SortedNames => [...page.names, ...page.types.keys()].sort();
+// Of a page with very many names only the first are remembered, and whatever a table wants.
+const sortedNames = (page: ExpositionPage): SortedNames =>
+  [...page.names, ...page.types.keys(), ...page.samples.keys()].sort();
 
 function startsOn(names: SortedNames, start: string): boolean {
   let [low, high] = [0, names.length];

@@ -206,8 +206,8 @@ class State implements EngineState {
     this.error = failure.message;
     this.up = false;
     this.readable = false;
+    // The readings stay: an engine that hangs may answer for its page only now and then.
     this.hung = false;
-    this.hang.reset();
     this.log.down(failure.reason, failure.message);
   }
 
@@ -217,7 +217,8 @@ class State implements EngineState {
     // Another program's page in between is as much of an outage as none.
     const gap = this.readAt !== null && !this.readable;
     this.malformedLines = result.page.malformedLines;
-    this.up = true;
+    // A page that nobody knows may be an unknown engine's; one in the place of an engine's says that the engine is gone.
+    this.up = reader !== null || this.readAt === null;
     const settings = { now: this.clock.unix(), histograms: this.options.histograms };
     const start = result.processStartSeconds;
     const page = reader === null ? NOTHING_READ : normalizePage(result.page, reader, settings, start);

@@ -324,6 +324,11 @@ describe('a page written from the facts', () => {
     expect(identifyPage(parsedPage('nv_something_else 1\n'))).toMatchObject({ why: 'unrecognised' });
   });
 
+  it('is told by its families, however many of others come before them', () => {
+    const others = Array.from({ length: 6000 }, (_, index) => `acme_${index} 1\n`).join('');
+    expect(readerFor(parsedPage(`${others}vllm:num_requests_running 1\n`)).dialect.engine).toBe('vllm');
+  });
+
   it('of Aphrodite is read as the page of vLLM that it is', () => {
     const labels = '{engine="0",model_name="m"}';
     const page = normalized(

@@ -480,6 +480,26 @@ describe('an engine that hangs', () => {
     await poller.close();
   });
 
+  it('is found to hang although its page fails now and then, unless it has restarted meanwhile', async () => {
+    const { poller, clock, answer } = rig();
+    poller.start();
+    for (let round = 0; round < 3; round += 1) {
+      answer(page({ running: 1, generation: 5 }));
+      await clock.advance(5);
+      answer(fetchFailed('timeout'));
+      await clock.advance(1);
+    }
+    answer(page({ running: 1, generation: 5 }));
+    await clock.advance(1);
+    expect(poller.view().hung).toBe(true);
+    answer(fetchFailed('timeout'));
+    await clock.advance(1);
+    answer(page({ running: 1, generation: 3 }));
+    await clock.advance(1);
+    expect(poller.view()).toMatchObject({ hung: false, restarts: 1 });
+    await poller.close();
+  });
+
   it('waits for at least as long as the engine may leave its numbers unrefreshed', async () => {
     const { poller, clock, answer } = rig({ engine: 'sglang' });
     answer('sglang:num_running_reqs{model_name="m"} 1\nsglang:realtime_tokens_total{model_name="m",mode="decode"} 9\n');
@@ -595,6 +615,7 @@ describe('what an engine offers', () => {
     await clock.advance(2);
     answer('envoy_requests 3\n');
     await clock.advance(2);
+    expect(poller.view()).toMatchObject({ up: false, lastPollError: 'no family of a known engine (envoy_)' });
     answer(engine(2));
     await clock.advance(1);
     expect(poller.view().restarts).toBe(1);
