@@ -70,6 +70,6 @@ function lookUp<T>(table: readonly (readonly [RegExp, T])[], words: readonly (st
 export const strongReason = (error: StreamErrorObject | null, header?: string): FailureReason | null =>
   lookUp(STRONGER_THAN_STATUS, [error?.type, error?.code, header]);
 
-/** The status that the words of an error stand for, in the absence of one. */
+/** The status that the words of an error stand for, in the absence of one. The code says more than the type. */
 export const impliedStatus = (error: StreamErrorObject): number | null =>
-  lookUp(INSTEAD_OF_STATUS, [error.type, error.code]) ?? lookUp(PHRASES, [error.text]);
+  lookUp(INSTEAD_OF_STATUS, [error.code, error.type]) ?? lookUp(PHRASES, [error.text]);

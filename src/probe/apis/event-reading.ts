@@ -13,9 +13,9 @@ const QUOTED_DONE = '"[DONE]"';
 /** `[DONE]`, with whatever blanks around it. */
 const isDone = (data: string): boolean => data === '[DONE]' || (data.length < 64 && DONE.test(data));
 
-/** A sentence, as opposed to a broken object, a marker in one word, or a sign of life or of the end in several. */
+/** A sentence, as opposed to a broken object, a field in a field, a marker in one word, or a sign of life or of the end. */
 const WORDS =
-  /^(?!(?:keep[- ]?alive|heart ?beat|still|end of|(?:stream|generation|response|request) (?:end|complete|done|finish|clos)))[A-Za-z][^\s{}]*\s+\S/i;
+  /^(?!(?:data:|event:|keep[- ]?alive|heart ?beat|still|end of|(?:stream|generation|response|request) (?:end|complete|done|finish|clos)))[A-Za-z][^\s{}]*\s+\S/i;
 
 /** What is left of a keep-alive comment when a gateway wraps it into a data field once more. */
 const isWrappedComment = (data: string): boolean => data === '' || data.startsWith(':');

@@ -29,6 +29,9 @@ const DELTAS: ReadonlyMap<string, ReadDelta> = new Map([
 const deltaOf = (type: string): ReadDelta | undefined =>
   DELTAS.get(type) ?? (type.startsWith('response.') && type.endsWith('.delta') ? toolCall : undefined);
 
+/** The second is the realtime API's, and what some gateways write here as well. */
+const COMPLETE: ReadonlySet<string> = new Set(['response.completed', 'response.done']);
+
 function readEnd(meaning: EventMeaning, type: string, response: JsonObject): void {
   const usage = readUsage(response.usage);
   if (usage !== null) meaning.usage(usage);
@@ -37,13 +40,13 @@ function readEnd(meaning: EventMeaning, type: string, response: JsonObject): voi
   const incomplete = type === 'response.incomplete' || response.status === 'incomplete';
   const reason = incomplete && isObject(details) ? readFinishReason(details.reason) : null;
   if (incomplete) meaning.finish(reason ?? 'other');
-  else if (type === 'response.completed') meaning.finish(readFinishReason(response.status) ?? 'stop');
+  else if (COMPLETE.has(type)) meaning.finish(readFinishReason(response.status) ?? 'stop');
   else meaning.finish(type === 'response.cancelled' ? 'abort' : 'error');
   meaning.done();
 }
 
 const ENDS: ReadonlySet<string> = new Set([
-  'response.completed',
+  ...COMPLETE,
   'response.incomplete',
   'response.failed',
   'response.cancelled',

@@ -32,6 +32,11 @@ const LIMITS_OF_CLIENTS: readonly Row[] = [
   [200, openai('x', { type: 'limit_requests', code: 'limit_requests' }), 'rate_limited'],
   [403, openai('Key limit exceeded (total limit). Manage it at x', { code: 403 }), 'quota_exhausted'],
 ];
+const KEYS: readonly Row[] = [
+  [200, openai('x', { type: 'invalid_request_error', code: 'invalid_api_key' }), 'unauthorized'],
+  [400, openai('x', { type: 'invalid_request_error', code: 'invalid_api_key' }), 'unauthorized'],
+  [200, openai('x', { type: 'invalid_request_error', code: 'invalid_value' }), 'bad_request'],
+];
 const INSIDE_OF_ENGINES: readonly Row[] = [
   [500, { error: 'an error was encountered while running the model: unexpected EOF' }, 'server_error'],
   [500, openai('[gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.1]:43139'), 'server_error'],
@@ -44,6 +49,7 @@ const INSIDE_OF_ENGINES: readonly Row[] = [
 describe.each([
   ['a request that is quoted', QUOTED],
   ['the limit of a client', LIMITS_OF_CLIENTS],
+  ['a code that says more than the type', KEYS],
   ['the inside of an engine', INSIDE_OF_ENGINES],
 ])('%s', (_, rows) => {
   test.each(rows)('%i %j is %s', (status, body, reason) => {
@@ -64,6 +70,7 @@ test.each<readonly [string, string, FailureReason | 'good']>([
   ['an error made into JSON twice', line(JSON.stringify(error)), 'overloaded'],
   ['an array without an error', line('[{"choices":[]}]'), 'good'],
   ['a text made into JSON', line('"so it goes"'), 'good'],
+  ['a field within a field', line('data: {"choices":[]}'), 'good'],
   ['words of life', line('keep alive'), 'good'],
   ['words of the end', line('end of stream'), 'good'],
   ['other words of the end', line('Stream completed in 2 s'), 'good'],
@@ -125,6 +132,17 @@ describe('an error over several lines in the middle of a stream', () => {
 test('an error event of the responses API under its other name', () => {
   const body = `data: {"type":"response.output_text.delta","delta":"A"}\n\ndata: {"type":"response.error","code":"server_error","message":"x"}\n\n`;
   expect(verdictOn({ api: 'responses', body }).reason).toBe('stream_error');
+});
+
+test('the last event of the responses API under the name of the realtime API', () => {
+  const end = {
+    type: 'response.done',
+    response: { status: 'completed', usage: { input_tokens: 7, output_tokens: 3 } },
+  };
+  const body = `data: {"type":"response.output_text.delta","delta":"A"}\n\ndata: ${JSON.stringify(end)}\n\n`;
+  const { reason, facts } = verdictOn({ api: 'responses', body });
+  expect(reason).toBe('good');
+  expect(facts.result).toMatchObject({ outputTokens: 3, finishReason: 'stop' });
 });
 
 test('a usage in the last event of the messages API', () => {
