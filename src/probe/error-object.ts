@@ -138,7 +138,7 @@ function isBareError(value: JsonObject, names: readonly string[]): boolean {
 /** The error that the value of a non-standard SSE field `error:` carries; text that is no JSON is its message. */
 export function errorFromField(text: string): StreamErrorObject {
   const value = parseObject(text);
-  if (value === null) return fromText(text, {});
+  if (value === null) return errorBehind(text) ?? fromText(text, {});
   return findError(value) ?? fromObject(value, {});
 }
 
@@ -147,13 +147,23 @@ const SAYS_ERROR =
 
 /**
  * The error of an event whose data is no object: plain words that begin like one, the array that Google's gateways put
- * around it, or an object that was made into JSON once more. Null otherwise.
+ * around it, an object that was made into JSON once more, or an error that a gateway wrote behind half an event. Null
+ * otherwise.
  */
 export function errorFromWords(text: string): StreamErrorObject | null {
   if (SAYS_ERROR.test(text)) return fromText(text, {});
   const wrapped = /^\s*["[]/.test(text) ? parseJson(text) : null;
   const inner = typeof wrapped === 'string' ? parseObject(wrapped) : Array.isArray(wrapped) ? wrapped[0] : null;
-  return isObject(inner) ? findError(inner) : null;
+  return isObject(inner) ? findError(inner) : errorBehind(text);
+}
+
+/** Behind an event that was cut off: in the last line of its data, or in a data field within the same line. */
+function errorBehind(text: string): StreamErrorObject | null {
+  const line = text.lastIndexOf('\n') + 1;
+  const field = text.lastIndexOf('data: {') + 'data: '.length;
+  const at = Math.max(line, field);
+  const object = at < 'data: '.length ? null : parseObject(text.slice(at));
+  return object === null ? null : findError(object);
 }
 
 /**

@@ -129,6 +129,20 @@ describe('an error over several lines in the middle of a stream', () => {
   });
 });
 
+describe('an error behind half an event', () => {
+  const half = 'data: {"choices":[{"index":0,"delta":{"cont';
+  const failed = line('{"error":{"code":502,"message":"x"}}');
+  test.each<readonly [string, string, FailureReason | 'good']>([
+    ['on the next line', `${half}\n${failed}${D}`, 'bad_gateway'],
+    ['on the same line', `${half}${failed}${D}`, 'bad_gateway'],
+    ['with a name', `${half}\nevent: error\n${failed}${D}`, 'bad_gateway'],
+    ['that is none', `${half}\n${token('B')}${F('stop')}${D}`, 'good'],
+    ['that is part of a text', `${token('see data: {"error":1}')}${F('stop')}${D}`, 'good'],
+  ])('%s', (_, rest, reason) => {
+    expect(verdictOn({ body: token('A') + rest }).reason).toBe(reason);
+  });
+});
+
 test('an error event of the responses API under its other name', () => {
   const body = `data: {"type":"response.output_text.delta","delta":"A"}\n\ndata: {"type":"response.error","code":"server_error","message":"x"}\n\n`;
   expect(verdictOn({ api: 'responses', body }).reason).toBe('stream_error');
