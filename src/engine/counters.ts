@@ -1,4 +1,4 @@
-import { keyText, modelOf } from './join.ts';
+import { keyText } from './join.ts';
 import type { NormalizedPage } from './normalize.ts';
 import { COUNTER_ROLES, type CounterRole, type EngineRole } from './types.ts';
 
@@ -29,6 +29,8 @@ interface Reading {
   /** Roles that are gauges of the events since the last report: they fall without a restart. */
   readonly sinceReport: ReadonlySet<CounterRole>;
   readonly raws: Raws;
+  /** Models that the page names. */
+  readonly models: ReadonlySet<string>;
   readonly start: number | null;
   readonly sources: Partial<Readonly<Record<EngineRole, string>>>;
 }
@@ -58,7 +60,6 @@ const SEPARATOR = '\u0003';
 
 const rawKey = (series: string, role: CounterRole): string => `${series}${SEPARATOR}${role}`;
 const seriesOf = (key: string): string => key.slice(0, key.indexOf(SEPARATOR));
-const modelOfKey = (key: string): string => modelOf(seriesOf(key));
 const roleOf = (key: string): CounterRole => key.slice(key.indexOf(SEPARATOR) + 1) as CounterRole;
 
 function readingOf(page: NormalizedPage): Reading {
@@ -70,7 +71,8 @@ function readingOf(page: NormalizedPage): Reading {
     }
   }
   const { sinceReport, processStartSeconds: start, sources } = page;
-  return { raws, start, sources, sinceReport };
+  const models = new Set(page.series.map(({ model }) => model).filter((model) => model !== ''));
+  return { raws, models, start, sources, sinceReport };
 }
 
 const isSameSource = (a: Reading, b: Reading, key: string): boolean =>
@@ -90,14 +92,12 @@ function youngerBy(before: Reading, now: Reading): number {
 
 const isOtherProcess = (before: Reading, now: Reading): boolean => youngerBy(before, now) > 0;
 
-const modelsOf = ({ raws }: Reading): ReadonlySet<string> =>
-  new Set([...raws.keys()].map(modelOfKey).filter((model) => model !== ''));
-
 /** Every series is of another model than any before. */
-function isOtherModel(before: Reading, now: Reading): boolean {
-  const [old, models] = [modelsOf(before), [...modelsOf(now)]];
-  return old.size > 0 && models.length > 0 && models.every((model) => !old.has(model));
-}
+const isOtherModel = (before: Reading, now: Reading): boolean =>
+  before.models.size > 0 && now.models.size > 0 && [...now.models].every((model) => !before.models.has(model));
+
+/** Nothing has been counted yet, of all that was: counters that are born with the first event. */
+const hasNoneYet = (before: Reading, now: Reading): boolean => now.raws.size === 0 && before.raws.size > 0;
 
 /** No quantity is read from where it was before: another kind of engine. */
 function isOtherEngine(before: Reading, now: Reading): boolean {
@@ -134,7 +134,8 @@ function carryOver(before: Reading, now: Reading): Reading {
     if (raws.size >= MAX_RAWS) break;
     if (!raws.has(key)) raws.set(key, value);
   }
-  return { ...now, raws, sources: { ...before.sources, ...now.sources } };
+  const models = now.models.size > 0 ? now.models : before.models;
+  return { ...now, raws, models, sources: { ...before.sources, ...now.sources } };
 }
 
 /** The state machine behind `OwnCounters`. */
@@ -200,7 +201,7 @@ class Counters implements OwnCounters {
       return facts.lastGoodAt === null || (now.start ?? 0) > facts.lastGoodAt - CLOCK_SKEW_SECONDS || facts.gap;
     }
     if (!facts.gap) return false;
-    return fallen(last, now).length > 0 || isOtherModel(last, now) || isOtherEngine(last, now);
+    return [isOtherModel, isOtherEngine, hasNoneYet].some((holds) => holds(last, now)) || fallen(last, now).length > 0;
   }
 
   /** After a fall: climbed back over the old value means that two processes answer in turn; staying below, a restart. */

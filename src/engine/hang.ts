@@ -89,7 +89,7 @@ export function createHangWatch(options: HangOptions): HangWatch {
         const detector = detectors.get(key) ?? createHangDetector(options);
         now.set(key, detector);
         const progress = series.progress ?? page.progress;
-        hung = detector.observe({ at, busy: isBusy(series) && !page.asleep, progress }) || hung;
+        hung = detector.observe({ at, busy: isBusy(series) && !series.asleep && !page.asleep, progress }) || hung;
       }
       detectors = now;
       return hung;

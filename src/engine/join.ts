@@ -22,9 +22,6 @@ const SEPARATOR = '\u0000';
 
 export const keyText = (key: SeriesKey): string => `${key.model}${SEPARATOR}${key.dpRank}`;
 
-/** The model of a `keyText`. */
-export const modelOf = (text: string): string => text.slice(0, text.indexOf(SEPARATOR));
-
 /** A label, or the first one present of several. */
 type Label = string | readonly string[];
 

@@ -4,7 +4,7 @@ import type { Source } from './dialects/dialect.ts';
 import type { ExpositionPage } from './exposition.ts';
 import { readHistogram } from './histogram.ts';
 import type { PageReader } from './identify.ts';
-import { type Joined, keyText, type SeriesKey } from './join.ts';
+import { type Joined, keyOf, keyText, type SeriesKey } from './join.ts';
 import { type PageSamples, pageSamples } from './page-samples.ts';
 import { type Sources, type Supported, supportedRoles } from './support.ts';
 import {
@@ -25,6 +25,7 @@ export interface PageSeries extends SeriesKey {
   readonly waitingByReason: Record<string, number>;
   readonly histograms: Partial<Record<HistogramRole, EngineHistogram>>;
   kvCapacityTokens: number | null;
+  asleep: boolean;
   /** Sum of what moves while this rank works; null when the page does not tell by rank. */
   progress: number | null;
 }
@@ -76,6 +77,7 @@ class SeriesTable {
       waitingByReason: {},
       histograms: {},
       kvCapacityTokens: null,
+      asleep: false,
       progress: null,
     };
     this.byKey.set(text, series);
@@ -205,12 +207,19 @@ function readProgress(page: PageSamples, table: SeriesTable): Pick<NormalizedPag
   return { progress: values.length === 0 ? null : values.reduce((sum, { value }) => sum + value, 0), coarse };
 }
 
-function isAsleep(page: PageSamples): boolean {
+/** Marks the ranks that sleep. The page's engine sleeps when all do that tell. */
+function readSleep(page: PageSamples, table: SeriesTable): boolean {
   const { sleep } = page.dialect;
   if (sleep === null) return false;
-  return page
-    .of(sleep.name)
-    .some((sample) => sample.value === 1 && (sample.labels.get(sleep.label) ?? sleep.awake) !== sleep.awake);
+  const ranks = new Map<string, boolean>();
+  for (const sample of page.of(sleep.name)) {
+    const key = keyOf(sample, page.dialect);
+    const asleep = sample.value === 1 && (sample.labels.get(sleep.label) ?? sleep.awake) !== sleep.awake;
+    ranks.set(keyText(key), asleep || ranks.get(keyText(key)) === true);
+    const series = table.known(key);
+    if (series !== null && asleep) series.asleep = true;
+  }
+  return ranks.size > 0 && [...ranks.values()].every((asleep) => asleep);
 }
 
 // Of several processes on one page nobody knows which of them counts what: then a fall alone tells of a restart.
@@ -259,7 +268,7 @@ export function normalizePage(
     supported: supportedRoles(page, sources, filled, options.histograms),
     sinceReport,
     cacheConfig: cacheConfigOf(reader.dialect, page.of),
-    asleep: isAsleep(page),
+    asleep: readSleep(page, table),
     ...progress,
     processStartSeconds: processStart(exposition) ?? processStartSeconds,
     outOfRange: page.outOfRange(),

@@ -127,6 +127,28 @@ describe('own counters', () => {
     expect([counters.restarts(), counters.total('generation_tokens')]).toEqual([1, 7]);
   });
 
+  it('see a restart in counters that are not born yet, behind an outage', () => {
+    const of = (model: string, retracted: number | null): NormalizedPage =>
+      normalized(
+        `sglang:num_running_reqs{model_name="${model}"} 1\n` +
+          (retracted === null ? '' : `sglang:num_retracted_requests_total{model_name="${model}"} ${retracted}\n`),
+      );
+    const behindOutage = (model: string): readonly [OwnCounters, readonly (number | null)[]] => {
+      const counters = createOwnCounters();
+      const pages = [of('a', 2), of(model, null), of(model, 3)];
+      return [
+        counters,
+        follow(
+          pages.map((read, at) => ({ page: read, gap: at === 1 })),
+          counters,
+        ),
+      ];
+    };
+    for (const [counters, seen] of [behindOutage('a'), behindOutage('b')]) {
+      expect([seen.at(-1), counters.restarts()]).toEqual([3, 1]);
+    }
+  });
+
   it('see a restart in another model behind an outage, where nothing could fall', () => {
     const of = (model: string, value: number): NormalizedPage =>
       normalized(`vllm:num_preemptions_total{model_name="${model}"} ${value}\n`);

@@ -500,6 +500,25 @@ describe('an engine that hangs', () => {
     await poller.close();
   });
 
+  it('is found on a rank that is awake beside one that sleeps, and not on the one that sleeps', async () => {
+    const rank = (engine: number, tokens: number, awake: number): string =>
+      `vllm:num_requests_running{engine="${engine}"} 1\nvllm:generation_tokens_total{engine="${engine}"} ${tokens}\n` +
+      `vllm:engine_sleep_state{engine="${engine}",sleep_state="awake"} ${awake}\n` +
+      `vllm:engine_sleep_state{engine="${engine}",sleep_state="discard_all"} ${1 - awake}\n`;
+    const seen = async (pageAt: (second: number) => string) => {
+      const { poller, clock, answer } = rig();
+      let second = 0;
+      answer(() => fetched(pageAt(second++)));
+      poller.start();
+      await clock.advance(15);
+      await poller.close();
+      return poller.view();
+    };
+    expect(await seen((at) => rank(0, 5, 1) + rank(1, at, 0))).toMatchObject({ hung: true, asleep: false });
+    expect(await seen((at) => rank(0, at, 1) + rank(1, 5, 0))).toMatchObject({ hung: false, asleep: false });
+    expect(await seen(() => rank(0, 5, 0) + rank(1, 5, 0))).toMatchObject({ hung: false, asleep: true });
+  });
+
   it('waits for at least as long as the engine may leave its numbers unrefreshed', async () => {
     const { poller, clock, answer } = rig({ engine: 'sglang' });
     answer('sglang:num_running_reqs{model_name="m"} 1\nsglang:realtime_tokens_total{model_name="m",mode="decode"} 9\n');
