@@ -42,13 +42,13 @@ const LOADING =
   /(?<!\b(?:error|fail|failed|failure|unable|cannot)\b.{0,20})loading (?:the )?model|\b(?:is|still|currently|being) load(?:ing|ed)\b|warming up|starting up|not (?:yet )?ready/i;
 // Envoy, HAProxy, Traefik, Kong, LiteLLM, one-api, the inference gateway, and the routers of SGLang, vLLM and Dynamo.
 const NO_UPSTREAM =
-  /no healthy upstream|no server is available|ring-balancer|no (?:available|healthy|ready|active) (?:\w+ )?(?:servers?|endpoints?|workers?|backends?|instances?|deployments?|pods?|channels?)|无可用渠道|no (?:endpoints|instances|responders|deployments)|find (?:\w+ )?(?:pods|endpoints|workers|backends)/i;
+  /no healthy upstream|no server is available|ring-balancer|no (?:available|healthy|ready|active) (?:\w+ )?(?:servers?|endpoints?|workers?|backends?|instances?|deployments?|pods?|channels?)|无可用渠道|all (?:\w+ )?(?:servers|endpoints|workers|backends|instances|deployments) (?:are )?(?:unhealthy|down|unavailable)|no (?:endpoints|instances|responders|deployments)|find (?:\w+ )?(?:pods|endpoints|workers|backends)/i;
 /** Envoy, then the words of the HTTP clients that gateways are made of: LiteLLM, and proxies in Python, Node and Go. */
 const CONNECT_FAILED =
   /upstream connect error|\bconnection error\b|(?:cannot|failed to) connect to (?:host|backend)|all connection attempts failed|connect(?:ion|: connection)? refused|ECONNREFUSED/i;
 /** The same clients, when the engine hangs up on them or keeps them waiting. */
 const HUNG_UP =
-  /ECONNRESET|connection (?:reset by peer|closed)|socket hang up|peer closed connection|incomplete chunked read|server disconnected|remote end closed|unexpected EOF|ended prematurely/i;
+  /ECONNRESET|connection (?:reset by peer|closed)|socket hang up|peer closed connection|incomplete chunked read|server disconnected|remote end closed|unexpected EOF|ended prematurely|prematurely closed/i;
 const KEPT_WAITING =
   /context deadline exceeded|upstream (?:request )?time(?:d ?out|out)|timeout awaiting response headers|\bReadTimeout\b|APITimeoutError/i;
 const UPSTREAM_DNS =
@@ -57,11 +57,11 @@ const UPSTREAM_DNS =
 const OVERFLOW = /reset reason: overflow/i;
 /** In the words of LiteLLM, OpenRouter, Triton, and the routers of vLLM; an adapter is a model to its users. */
 const MODEL_MISSING =
-  /model(?: (?:id|with name))?[ :=]*["'`]?[^\s"'`]{0,200}["'`]? (?:(?:was |is )?not (?:found|loaded|served)|(?:does )?not exist)|not a valid model|(?:invalid|unknown) model(?: name| id)?\b|no such model|adapters?\b.{0,80}\b(?:not found|not loaded|never been loaded|does not exist)/i;
+  /model(?: (?:id|with name))?[ :=]*["'`]?[^\s"'`]{0,200}["'`]? (?:(?:was |is )?not (?:found|loaded|served)|(?:does )?not exist)|not a valid model|model identifier is invalid|(?:invalid|unknown) model(?: name| id)?\b|no such model|adapters?\b.{0,80}\b(?:not found|not loaded|never been loaded|does not exist)/i;
 
 /** An account without money, where neither status nor code says so: Anthropic, DeepSeek, xAI, Z.ai, Fireworks, one-api. */
 const SPENT =
-  /balance is too low|(?:insufficient|not enough) (?:\w+ )?(?:balance|credits?|funds|quota)|quota is (?:not enough|insufficient|exhausted)|call volume quota|all available credits|spend(?:ing)? limit|key limit exceeded|in arrears|past invoices|余额不足|额度不足|欠费/i;
+  /balance is too low|(?:insufficient|not enough) (?:\w+ )?(?:balance|credits?|funds|quota)|quota is (?:not enough|insufficient|exhausted)|call volume quota|all available credits|spend(?:ing)? limit|key limit exceeded|api usage limits|in arrears|past invoices|余额不足|额度不足|欠费/i;
 /** A rate limit in the words of Baidu, too: "qps request limit reached". */
 const RATE =
   /rate limit|too many requests|\b(?:qps|qpm|rpm|tpm|concurrency) (?:\w+ )?limit|request limit reached|速率限制|请求过于频繁/i;
@@ -69,7 +69,7 @@ const RATE =
 const RATE_LIMIT = /\brate[ _-]?limit/i;
 /** No room, as opposed to a client that asks too often. With 429 also the inference gateway, Mistral and Cloudflare. */
 const NO_ROOM =
-  /overloaded|queue is full|(?:server|workers?|instances?|backends?) (?:(?:is|are) )?busy|too busy|(?:at|no|out of|insufficient) capacity|capacity (?:\w+ )?exceeded|saturated|负载已饱和|系统繁忙/i;
+  /overloaded|queue (?:is )?full|backpressure|(?:server|workers?|instances?|backends?) (?:(?:is|are) )?busy|too busy|(?:at|no|out of|insufficient) capacity|capacity (?:\w+ )?exceeded|saturated|负载已饱和|系统繁忙/i;
 /** A key that is missing or wrong: Google and xAI refuse it with 400. */
 const BAD_KEY =
   /\b(?:api|access|secret)[ _-]?(?:key|token)\b.{0,40}\b(?:not valid|invalid|incorrect|expired|required|missing|not found)\b|\b(?:invalid|incorrect|missing|no|wrong|expired) (?:api|access|secret)[ _-]?(?:key|token)\b|authentication (?:error|failed)|\blog ?in fail/i;
@@ -143,6 +143,8 @@ const WORDS_BY_STATUS: ReadonlyMap<number, readonly (readonly [RegExp, FailureRe
   [403, [[SPENT, 'quota_exhausted']]],
   [412, [[SPENT, 'quota_exhausted']]],
   [422, [[MODEL_MISSING, 'not_found']]],
+  // Groq's own, for its tier without a guarantee.
+  [498, [[NO_ROOM, 'overloaded']]],
   [
     429,
     [

@@ -17,6 +17,9 @@ const isDone = (data: string): boolean => data === '[DONE]' || (data.length < 64
 const WORDS =
   /^(?!(?:data:|event:|keep[- ]?alive|heart ?beat|still|end of|(?:stream|generation|response|request) (?:end|complete|done|finish|clos)))[A-Za-z][^\s{}]*\s+\S/i;
 
+/** Gateways say whose error it is: `upstream_error`. The responses API has `response.error`. */
+const ERROR_NAME = /(?:^|[._-])error$/i;
+
 /** What is left of a keep-alive comment when a gateway wraps it into a data field once more. */
 const isWrappedComment = (data: string): boolean => data === '' || data.startsWith(':');
 
@@ -46,7 +49,7 @@ function objectInterpreter(read: ReadObject): Interpreter {
       return;
     }
     // An event of this name is an error whatever its data, plain text included.
-    if (name === 'error' || name === 'ERROR' || name === 'Error') {
+    if (name !== undefined && ERROR_NAME.test(name)) {
       meaning.error(errorFromField(data));
       return;
     }

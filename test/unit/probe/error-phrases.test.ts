@@ -37,6 +37,16 @@ const KEYS: readonly Row[] = [
   [400, openai('x', { type: 'invalid_request_error', code: 'invalid_api_key' }), 'unauthorized'],
   [200, openai('x', { type: 'invalid_request_error', code: 'invalid_value' }), 'bad_request'],
 ];
+const MORE_WORDS: readonly Row[] = [
+  [503, openai('The request cannot be handled: all workers are unhealthy'), 'no_upstream'],
+  [400, { message: 'The provided model identifier is invalid.' }, 'not_found'],
+  [498, openai('Flex tier capacity exceeded for model m'), 'overloaded'],
+  [498, openai('Token expired'), 'bad_request'],
+  [400, openai('You have reached your specified API usage limits.'), 'quota_exhausted'],
+  [500, openai('Request dropped due to backpressure'), 'overloaded'],
+  [429, { detail: 'Request queue full' }, 'overloaded'],
+  [500, openai('upstream prematurely closed connection while reading response header'), 'bad_gateway'],
+];
 const INSIDE_OF_ENGINES: readonly Row[] = [
   [500, { error: 'an error was encountered while running the model: unexpected EOF' }, 'server_error'],
   [500, openai('[gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.1]:43139'), 'server_error'],
@@ -50,6 +60,7 @@ describe.each([
   ['a request that is quoted', QUOTED],
   ['the limit of a client', LIMITS_OF_CLIENTS],
   ['a code that says more than the type', KEYS],
+  ['what else servers say', MORE_WORDS],
   ['the inside of an engine', INSIDE_OF_ENGINES],
 ])('%s', (_, rows) => {
   test.each(rows)('%i %j is %s', (status, body, reason) => {
@@ -157,6 +168,15 @@ test('the last event of the responses API under the name of the realtime API', (
   const { reason, facts } = verdictOn({ api: 'responses', body });
   expect(reason).toBe('good');
   expect(facts.result).toMatchObject({ outputTokens: 3, finishReason: 'stop' });
+});
+
+test.each([
+  ['upstream_error', 'stream_error'],
+  ['stream.error', 'stream_error'],
+  ['terror', 'good'],
+])('an event by the name of %s is %s', (name, reason) => {
+  const body = `${token('A')}event: ${name}\ndata: {"reason":"x"}\n\n${D}`;
+  expect(verdictOn({ body }).reason).toBe(reason);
 });
 
 test('a usage in the last event of the messages API', () => {
