@@ -38,8 +38,8 @@ function enveloped(value: JsonObject): StreamErrorObject | null {
   if (isObject(account) && saysTrouble(account.status_code)) {
     return fromObject({ error_code: account.status_code, message: account.status_msg }, {});
   }
-  // Content has no envelope, and is most of what comes here.
-  if (value.choices !== undefined) return null;
+  // Content has no envelope, nor have events that say their type; these are most of what comes here.
+  if (value.choices !== undefined || value.type !== undefined) return null;
   for (const name of ENVELOPES) {
     const inside = value[name];
     const error = isObject(inside) ? (inside.error ?? inside.Error) : undefined;
