@@ -12,9 +12,12 @@ function saysTrouble(value: unknown): boolean {
  * The error in a JSON object of a stream: nested under `error` (as object or string), Anthropic's `type: error`, the
  * flat `object: error` of older vLLM and of SGLang, or a bare `{message, type, code}` or `{detail}` as Dynamo, FastAPI
  * and problem+json have it. Null when the object carries none.
+ *
+ * @param name of the event; that of a notice says that a lone message is no error
  */
-export function findError(value: JsonObject): StreamErrorObject | null {
-  const found = findOuter(value);
+export function findError(value: JsonObject, name?: string): StreamErrorObject | null {
+  const notice = name !== undefined && value.type === undefined && NO_ERROR.test(name);
+  const found = findOuter(notice ? { type: name, ...value } : value);
   return found === null ? null : unwrap(found);
 }
 
@@ -127,8 +130,9 @@ const saysSuccess = ({ code, success, ok, status, type }: JsonObject): boolean =
   NO_ERROR.test(String(status)) ||
   NO_ERROR.test(String(type));
 
+/** A title alone is that of a conversation. */
 const isMessage = (value: JsonObject): boolean =>
-  !saysSuccess(value) && (MESSAGE_FIELDS.some((name) => says(value[name])) || says(value.errors));
+  !saysSuccess(value) && (MESSAGE_FIELDS.some((name) => name !== 'title' && says(value[name])) || says(value.errors));
 
 function isBareError(value: JsonObject, names: readonly string[]): boolean {
   for (const name of names) if (!isErrorField(name, value)) return false;

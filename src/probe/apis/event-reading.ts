@@ -61,7 +61,7 @@ function objectInterpreter(read: ReadObject): Interpreter {
       return;
     }
     const object = parseObject(data);
-    const error = object === null ? errorFromWords(data) : findError(object);
+    const error = object === null ? errorFromWords(data) : findError(object, name);
     if (error !== null) meaning.error(error);
     else if (object === null && WORDS.test(data)) meaning.words(data);
     else if (object === null) meaning.nonconforming(true);

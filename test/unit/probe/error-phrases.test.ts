@@ -179,6 +179,18 @@ test.each([
   expect(verdictOn({ body }).reason).toBe(reason);
 });
 
+test.each([
+  ['info', '{"message":"cached"}', 'good'],
+  ['status', '{"message":"queued","code":0}', 'good'],
+  ['title', '{"title":"My chat"}', 'good'],
+  ['info', '{"error":{"message":"x"}}', 'stream_error'],
+  ['message', '{"message":"x"}', 'stream_error'],
+  ['problem', '{"title":"x","status":503}', 'overloaded'],
+])('an event by the name of %s with %s is %s', (name, object, reason) => {
+  const body = `${token('A')}event: ${name}\ndata: ${object}\n\n${F('stop')}${D}`;
+  expect(verdictOn({ body }).reason).toBe(reason);
+});
+
 test('a usage in the last event of the messages API', () => {
   const text = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'A' } };
   const stop = { type: 'message_stop', message: { usage: { input_tokens: 7, output_tokens: 3 } } };
