@@ -20,6 +20,8 @@ export interface PollFacts {
   readonly gap: boolean;
   /** Wall time of the last good poll, seconds since 1970; null at the first. */
   readonly lastGoodAt: number | null;
+  /** Wall time of this poll; a second after the last good one when it is left out. */
+  readonly now?: number;
 }
 
 type Raws = Map<string, number>;
@@ -32,6 +34,8 @@ interface Reading {
   /** Models that the page names. */
   readonly models: ReadonlySet<string>;
   readonly start: number | null;
+  /** The process has begun since the last good poll. */
+  readonly fresh: boolean;
   readonly sources: Partial<Readonly<Record<EngineRole, string>>>;
 }
 
@@ -51,6 +55,8 @@ const OSCILLATIONS = 2;
 const OSCILLATION_POLLS = 60;
 // Wall clocks of two machines differ.
 const CLOCK_SKEW_SECONDS = 5;
+// What no engine generates: since its start, and at once when many long requests end together.
+const MOST_TOKENS = { started: { atOnce: 100_000, perSecond: 20_000 }, risen: { atOnce: 5e6, perSecond: 200_000 } };
 // Some programs reckon their start anew for each page, from a clock that is being set right meanwhile.
 const START_JITTER_SECONDS = 2;
 // A process that is older than our last good poll by more than this was at work all the time, for others.
@@ -62,7 +68,7 @@ const rawKey = (series: string, role: CounterRole): string => `${series}${SEPARA
 const seriesOf = (key: string): string => key.slice(0, key.indexOf(SEPARATOR));
 const roleOf = (key: string): CounterRole => key.slice(key.indexOf(SEPARATOR) + 1) as CounterRole;
 
-function readingOf(page: NormalizedPage): Reading {
+function readingOf(page: NormalizedPage, { lastGoodAt }: PollFacts): Reading {
   const raws: Raws = new Map();
   for (const series of page.series) {
     for (const role of COUNTER_ROLES) {
@@ -72,7 +78,8 @@ function readingOf(page: NormalizedPage): Reading {
   }
   const { sinceReport, processStartSeconds: start, sources } = page;
   const models = new Set(page.series.map(({ model }) => model).filter((model) => model !== ''));
-  return { raws, models, start, sources, sinceReport };
+  const fresh = start !== null && lastGoodAt !== null && start > lastGoodAt - CLOCK_SKEW_SECONDS;
+  return { raws, models, start, fresh, sources, sinceReport };
 }
 
 const isSameSource = (a: Reading, b: Reading, key: string): boolean =>
@@ -87,7 +94,7 @@ const fallen = (before: Reading, now: Reading): readonly string[] =>
 /** Positive: a younger process answers than before. 0: the same one, or nobody knows. */
 function youngerBy(before: Reading, now: Reading): number {
   const by = before.start === null || now.start === null ? 0 : now.start - before.start;
-  return Math.abs(by) <= START_JITTER_SECONDS ? 0 : by;
+  return Math.abs(by) <= START_JITTER_SECONDS && !now.fresh ? 0 : by;
 }
 
 const isOtherProcess = (before: Reading, now: Reading): boolean => youngerBy(before, now) > 0;
@@ -105,8 +112,36 @@ function isOtherEngine(before: Reading, now: Reading): boolean {
   return common.length > 1 && common.every((role) => before.sources[role] !== now.sources[role]);
 }
 
-const isStranger = (before: Reading, now: Reading, { lastGoodAt }: PollFacts): boolean =>
-  isOtherProcess(before, now) && lastGoodAt !== null && (now.start ?? 0) < lastGoodAt - STRANGER_SECONDS;
+/** How many tokens can be new since the last good poll. */
+function mostTokens({ lastGoodAt, now }: PollFacts, of: keyof typeof MOST_TOKENS): number {
+  const { atOnce, perSecond } = MOST_TOKENS[of];
+  return atOnce + perSecond * (lastGoodAt === null || now === undefined ? 1 : Math.max(0, now - lastGoodAt));
+}
+
+const isUntold = (before: Reading, now: Reading): boolean => before.start === null || now.start === null;
+const tokensFell = (before: Reading, now: Reading): readonly string[] =>
+  fallen(before, now).filter((key) => roleOf(key) === 'generation_tokens');
+
+/** A process without a start time that has counted too much to have begun since. */
+const hasHistory = (before: Reading, now: Reading, facts: PollFacts): boolean =>
+  isUntold(before, now) &&
+  tokensFell(before, now).some((key) => (now.raws.get(key) ?? 0) > mostTokens(facts, 'started'));
+
+/** All at once far more than before: not the process that answered until now. */
+const isJump = (before: Reading, now: Reading, facts: PollFacts): boolean =>
+  isUntold(before, now) &&
+  [...now.raws].some(([key, value]) => {
+    const known =
+      roleOf(key) === 'generation_tokens' && isSameSource(before, now, key) ? before.raws.get(key) : undefined;
+    return known !== undefined && value - known > mostTokens(facts, 'risen');
+  });
+
+const isStranger = (before: Reading, now: Reading, facts: PollFacts): boolean =>
+  (isOtherProcess(before, now) &&
+    facts.lastGoodAt !== null &&
+    (now.start ?? 0) < facts.lastGoodAt - STRANGER_SECONDS) ||
+  hasHistory(before, now, facts) ||
+  isJump(before, now, facts);
 
 const TOKENS: readonly CounterRole[] = ['generation_tokens', 'prompt_tokens'];
 
@@ -151,7 +186,7 @@ class Counters implements OwnCounters {
   take(page: NormalizedPage, facts: PollFacts): void {
     this.polls += 1;
     this.oscillations = this.oscillations.filter((poll) => this.polls - poll < OSCILLATION_POLLS);
-    const now = readingOf(page);
+    const now = readingOf(page, facts);
     for (const key of now.raws.keys()) this.add(key, 0);
     const last = this.last;
     if (last === null) this.last = now;
@@ -187,7 +222,7 @@ class Counters implements OwnCounters {
       this.last = carryOver(last, now);
     } else if (this.isRestart(last, now, facts)) {
       this.restarted(last, [now], isStranger(last, now, facts));
-    } else if (fallen(last, now).length > 0 || isOtherProcess(last, now)) {
+    } else if (fallen(last, now).length > 0 || isOtherProcess(last, now) || isJump(last, now, facts)) {
       this.fall = { before: last, since: [now], stranger: isStranger(last, now, facts) };
     } else {
       this.grow(last, now);
@@ -198,7 +233,7 @@ class Counters implements OwnCounters {
   /** Evidence that needs no waiting: a younger process than our last good poll, or a fall across an outage. */
   private isRestart(last: Reading, now: Reading, facts: PollFacts): boolean {
     if (isOtherProcess(last, now)) {
-      return facts.lastGoodAt === null || (now.start ?? 0) > facts.lastGoodAt - CLOCK_SKEW_SECONDS || facts.gap;
+      return facts.lastGoodAt === null || now.fresh || facts.gap;
     }
     if (!facts.gap) return false;
     return [isOtherModel, isOtherEngine, hasNoneYet].some((holds) => holds(last, now)) || fallen(last, now).length > 0;
@@ -208,8 +243,11 @@ class Counters implements OwnCounters {
   private judge(fall: Fall, now: Reading, facts: PollFacts): void {
     const down = fallen(fall.before, now);
     const olderAnswers = now.start !== null && now.start === fall.before.start && fall.since[0]?.start !== now.start;
-    const othersStay = isOtherProcess(fall.before, now);
-    if (!othersStay && (down.length === 0 || olderAnswers)) {
+    // Of a process that has come with more than the one before, going back is what tells; of any other, climbing back.
+    const [first = now] = fall.since;
+    const rose = fallen(fall.before, first).length === 0;
+    const isBack = rose ? fallen(first, now).length > 0 : down.length === 0;
+    if (!isOtherProcess(fall.before, now) && (isBack || olderAnswers)) {
       this.oscillated();
       this.fall = null;
       this.grow(fall.before, now);

@@ -224,7 +224,7 @@ class State implements EngineState {
     const page = reader === null ? NOTHING_READ : normalizePage(result.page, reader, settings, start);
     const restartsBefore = this.counters.restarts();
     this.readable = reader !== null;
-    if (reader !== null) this.counters.take(page, { gap, lastGoodAt: this.readAt });
+    if (reader !== null) this.counters.take(page, { gap, lastGoodAt: this.readAt, now: this.clock.unix() });
     if (reader !== null) this.readAt = this.clock.unix();
     this.good = { at, unix: this.clock.unix(), page };
     const restarted = this.counters.restarts() > restartsBefore;

@@ -80,6 +80,9 @@ describe('own counters', () => {
     const counters = createOwnCounters();
     const seen = follow([{ page: page(0, NOW - 500) }, { page: page(4, NOW) }], counters);
     expect([seen, counters.restarts()]).toEqual([[0, 4], 1]);
+    const young = createOwnCounters();
+    follow([{ page: page(0, NOW - 1) }, { page: page(4, NOW + 0.5) }], young);
+    expect(young.restarts()).toBe(1);
     const fell = createOwnCounters();
     expect(follow([{ page: page(90, NOW - 500) }, { page: page(4, NOW) }], fell)).toEqual([0, 4]);
   });
@@ -163,6 +166,26 @@ describe('own counters', () => {
     );
     follow([{ page: of('a', 1) }, { page: both, gap: true }], grown);
     expect(grown.restarts()).toBe(0);
+  });
+
+  it('take what no engine can have counted since the last poll for the history of another one', () => {
+    const of = (tokens: number, preemptions: number, gap = false): Poll => ({
+      page: normalized(
+        `vllm:generation_tokens_total{model_name="m"} ${tokens}\nvllm:num_preemptions_total{model_name="m"} ${preemptions}\n`,
+      ),
+      gap,
+    });
+    const a = (at: number): Poll => of(9e7 + at, 50);
+    const b = (at: number): Poll => of(4e7 + at, 20);
+    const sticky = [a(0), a(1), b(2), b(3), b(4), b(5), a(6), a(7), a(8), a(9)];
+    expect(follow(sticky).at(-1)).toBe(0);
+    const counters = createOwnCounters();
+    expect(follow([b(0), a(1), b(2), a(3), b(4), a(5)], counters).at(-1)).toBe(0);
+    expect([counters.inconsistent(), counters.restarts()]).toEqual([true, 0]);
+    expect(follow([a(0), of(4e7, 20, true), of(4e7 + 9, 21)])).toEqual([0, 0, 1]);
+    // Many long requests that end together, and an engine that begins anew, are neither.
+    expect(follow([a(0), of(9e7 + 2e6, 60), of(9e7 + 2e6, 61)])).toEqual([0, 10, 11]);
+    expect(follow([a(0), of(900, 2), of(1900, 3), of(2900, 4)]).at(-1)).toBe(4);
   });
 
   it('start again only for those engines of a page of which a counter fell', () => {
