@@ -34,11 +34,14 @@ export function pollsOf(records: readonly EngineRecord[], span: Span): EngineRec
   return [...(before === undefined ? [] : [before]), ...good.filter(({ atSeconds }) => inside(span, atSeconds))];
 }
 
-/** Null with fewer than two polls, or when the engine does not count this. */
+/**
+ * Null with fewer than two polls, or when the engine does not count this. What is recorded starts at 0, so a counter that
+ * the first poll did not have was at 0 then: some are born with their first event.
+ */
 export function increase(polls: readonly EngineRecord[], counter: Counter): number | null {
-  const values = polls.flatMap((record) => record[counter] ?? []);
-  const [first, last] = [values[0], values.at(-1)];
-  return first === undefined || last === undefined || values.length < 2 ? null : Math.max(0, last - first);
+  const values = polls.map((record) => record[counter]);
+  const last = values.findLast((value) => value !== null);
+  return values.length < 2 || last === undefined || last === null ? null : Math.max(0, last - (values[0] ?? 0));
 }
 
 const toSample = (record: EngineRecord): EngineSample => ({
@@ -62,8 +65,8 @@ function prefixHitRatio(polls: readonly EngineRecord[]): number | null {
 
 /** Tokens that arrived here by those that the engine counted between the same two polls; null when that is unknown. */
 function ownTokensRatio(polls: readonly EngineRecord[], requests: readonly RequestRecord[]): number | null {
-  const counted = polls.filter((record) => record.generationTokens !== null);
-  const [first, last] = [counted[0], counted.at(-1)];
+  const [first] = polls;
+  const last = polls.findLast((record) => record.generationTokens !== null);
   const generated = increase(polls, 'generationTokens');
   if (first === undefined || last === undefined || generated === null || generated === 0) return null;
   return tokensBetween(requests, { fromSeconds: first.atSeconds, toSeconds: last.atSeconds }) / generated;

@@ -277,6 +277,13 @@ describe('the engine over the window', () => {
     );
   });
 
+  it('count from 0 what is born with its first event', () => {
+    const polls = [6, 7, 8].map((at) =>
+      aPoll(at, { preemptions: at < 8 ? null : 2, generationTokens: at < 7 ? null : 9 }),
+    );
+    expect(summarise(run({ engine: polls })).engine).toMatchObject({ preemptions: 2, generationTokens: 9 });
+  });
+
   it('says nothing where the engine says nothing', () => {
     const silent = [6, 7, 8].map((at) => aPoll(at, { preemptions: null, waiting: null, prefixQueries: null }));
     expect(summarise(run({ engine: silent })).engine).toMatchObject({
