@@ -24,6 +24,11 @@ export class ProbeExporterError extends Error {
   }
 }
 
+/** @throws ProbeExporterError USAGE with this message */
+export function wrongUsage(message: string, cause?: unknown): never {
+  throw new ProbeExporterError('USAGE', message, cause === undefined ? undefined : { cause });
+}
+
 /** For the `default` of an exhaustive switch: the compiler refuses a missed member, the runtime a forged one. */
 export function unreachable(value: never): never {
   throw new ProbeExporterError('INVARIANT', `unexpected value ${JSON.stringify(value)}`);

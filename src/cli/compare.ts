@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isNodeError } from '../config/node-error.ts';
-import { ProbeExporterError } from '../errors.ts';
+import { wrongUsage } from '../errors.ts';
 import { checkLevels } from '../experiment/check-numbers.ts';
 import { readExperimentFile } from '../experiment/compare-file.ts';
 import { setupsOf } from '../experiment/compare-order.ts';
@@ -30,17 +30,13 @@ export interface CompareFlags {
   readonly verbose?: true;
 }
 
-const wrong = (message: string, cause?: unknown): never => {
-  throw new ProbeExporterError('USAGE', message, { cause });
-};
-
 function readPlan(file: string): ComparePlan {
   let bytes: Uint8Array;
   try {
     bytes = readFileSync(file);
   } catch (error) {
     const why = isNodeError(error) && error.code === 'ENOENT' ? 'is not there' : 'cannot be read';
-    return wrong(`the experiment file ${file} ${why}`, error);
+    return wrongUsage(`the experiment file ${file} ${why}`, error);
   }
   return readExperimentFile(file, bytes);
 }
@@ -92,9 +88,10 @@ function planLines(plan: ComparePlan, folder: string): readonly string[] {
 async function checkEndpoints(plan: ComparePlan): Promise<void> {
   for (const { name, url, start } of plan.engines) {
     const answers = await portAnswers(url);
-    if (start === null && !answers) wrong(`nothing answers at ${url} (${name}): start it, or give it a start command`);
+    if (start === null && !answers)
+      wrongUsage(`nothing answers at ${url} (${name}): start it, or give it a start command`);
     if (start !== null && answers)
-      wrong(`something already listens at ${url}, where ${name} is to be started: end it, or use another port`);
+      wrongUsage(`something already listens at ${url}, where ${name} is to be started: end it, or use another port`);
   }
 }
 

@@ -36,10 +36,14 @@ function latencyRow(name: string, { withoutFailures, withFailures }: LatencyFigu
   return [row(name, withoutFailures), ...(failed === 0 ? [] : [row(`${name} with failures`, withFailures)])];
 }
 
-function verdictLine({ verdict, client, requests }: Summary, style: Style): string[] {
+/** Where every request failed there is nothing that could be called a result. */
+export const isResult = ({ verdict, requests }: Summary): boolean => verdict === 'result' && requests.good > 0;
+
+function verdictLine(summary: Summary, style: Style): string[] {
+  const { verdict, client } = summary;
   switch (verdict) {
     case 'result':
-      return requests.good > 0 ? [] : [style.bad('NOT A RESULT: every request failed')];
+      return isResult(summary) ? [] : [style.bad('NOT A RESULT: every request failed')];
     case 'partial':
       return [style.warn('PARTIAL: the run was cut short; what is here is valid')];
     case 'client_limited':

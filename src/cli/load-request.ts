@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { parseDuration } from '../config/quantities.ts';
-import { ProbeExporterError } from '../errors.ts';
+import { wrongUsage } from '../errors.ts';
 import type { LoadRequest } from '../experiment/load-types.ts';
 import type { Arrival } from '../experiment/types.ts';
 import type { Logger } from '../log.ts';
@@ -27,24 +27,20 @@ const CONNECT_SECONDS = 10;
 /** An engine under overload may let its first token wait for long; between two tokens it has no reason to. */
 const BETWEEN_TOKENS_SECONDS = 60;
 
-const wrong = (message: string): never => {
-  throw new ProbeExporterError('USAGE', message);
-};
-
 /** A whole number of at least 1. */
 function count(flag: string, text: string | undefined, fallback: number): number {
   if (text === undefined) return fallback;
   const value = Number(text);
   return /^\d+$/.test(text) && value >= 1 && Number.isSafeInteger(value)
     ? value
-    : wrong(`${flag} ${JSON.stringify(text)} is no whole number of at least 1`);
+    : wrongUsage(`${flag} ${JSON.stringify(text)} is no whole number of at least 1`);
 }
 
 /** Seconds, bare (`30`) or with a unit (`500ms`, `2m`). */
 function duration(flag: string, text: string | undefined, fallback: number): number {
   if (text === undefined) return fallback;
   const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : parseDuration(text);
-  return value ?? wrong(`${flag} ${JSON.stringify(text)} is no length of time, such as 30 or 500ms`);
+  return value ?? wrongUsage(`${flag} ${JSON.stringify(text)} is no length of time, such as 30 or 500ms`);
 }
 
 const SLO_KEYS = { ttft: 'ttftSeconds', tpot: 'tpotSeconds', e2e: 'e2eSeconds' } as const;
@@ -59,11 +55,11 @@ function readSlo(text: string | undefined): LoadRequest['slo'] {
   for (const part of (text ?? '').split(',').filter((one) => one.trim() !== '')) {
     const [, name = '', value = ''] = /^\s*(\w+)\s*=\s*(\S+)\s*$/.exec(part) ?? [];
     if (!Object.hasOwn(SLO_KEYS, name))
-      wrong(`--slo ${JSON.stringify(part)}: write it as ttft=500ms, tpot=50ms or e2e=10s`);
+      wrongUsage(`--slo ${JSON.stringify(part)}: write it as ttft=500ms, tpot=50ms or e2e=10s`);
     const limit = duration(`--slo ${name}`, value, 0);
-    if (limit <= 0) wrong(`--slo ${name} must be more than 0`);
+    if (limit <= 0) wrongUsage(`--slo ${name} must be more than 0`);
     const key = SLO_KEYS[name as keyof typeof SLO_KEYS];
-    if (slo[key] !== null) wrong(`--slo names ${name} twice`);
+    if (slo[key] !== null) wrongUsage(`--slo names ${name} twice`);
     slo[key] = limit;
   }
   return slo;
@@ -71,16 +67,16 @@ function readSlo(text: string | undefined): LoadRequest['slo'] {
 
 function readArrival(flags: LoadFlags): Arrival {
   if (flags.rate === undefined) {
-    if (flags.arrival !== undefined) wrong('--arrival needs --rate: a closed loop has no timetable');
+    if (flags.arrival !== undefined) wrongUsage('--arrival needs --rate: a closed loop has no timetable');
     return {
       kind: 'closed',
       concurrency: count('--concurrency', flags.concurrency, DEFAULTS.concurrency),
     };
   }
   const ratePerSecond = Number(flags.rate);
-  if (!(ratePerSecond > 0) || !Number.isFinite(ratePerSecond)) wrong(`--rate ${flags.rate} is no number above 0`);
+  if (!(ratePerSecond > 0) || !Number.isFinite(ratePerSecond)) wrongUsage(`--rate ${flags.rate} is no number above 0`);
   const process = flags.arrival ?? 'poisson';
-  if (process !== 'poisson' && process !== 'constant') return wrong('--arrival is poisson or constant');
+  if (process !== 'poisson' && process !== 'constant') return wrongUsage('--arrival is poisson or constant');
   return {
     kind: 'open',
     ratePerSecond,
@@ -91,7 +87,7 @@ function readArrival(flags: LoadFlags): Arrival {
 
 function readDeadlines(text: string | undefined): Deadlines {
   const timeoutSeconds = duration('--timeout', text, DEFAULTS.timeoutSeconds);
-  if (timeoutSeconds <= 0) wrong('--timeout must be more than 0');
+  if (timeoutSeconds <= 0) wrongUsage('--timeout must be more than 0');
   return {
     connectSeconds: seconds(Math.min(CONNECT_SECONDS, timeoutSeconds)),
     headersSeconds: seconds(timeoutSeconds),

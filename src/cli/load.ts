@@ -10,7 +10,7 @@ import type { Summary } from '../experiment/summary-types.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { type CliContext, EXIT, type ExitCode } from './context.ts';
 import type { LoadFlags } from './load-flags.ts';
-import { planLines, renderProgress, renderSummary } from './load-render.ts';
+import { isResult, planLines, renderProgress, renderSummary } from './load-render.ts';
 import { readLoadRequest } from './load-request.ts';
 import { ownScript } from './own-script.ts';
 
@@ -45,9 +45,7 @@ async function agreed(lines: readonly string[], flags: LoadFlags, context: CliCo
   return await context.confirm('Start? [y/N] ');
 }
 
-/** Where every request failed there is nothing that could be called a result. */
-export const exitCodeOf = ({ verdict, requests }: Summary): ExitCode =>
-  verdict === 'result' && requests.good > 0 ? EXIT.ok : EXIT.failed;
+export const exitCodeOf = (summary: Summary): ExitCode => (isResult(summary) ? EXIT.ok : EXIT.failed);
 
 /** Writes the report. Where the disk does not take it, the figures are still those that were measured. */
 function reported({ folder, summary, diskFault }: LoadResult, context: CliContext): Summary {
@@ -63,8 +61,8 @@ function reported({ folder, summary, diskFault }: LoadResult, context: CliContex
 }
 
 /**
- * Loads an endpoint and says how it fared. 0: a result; 1: a partial one, none (also where every request failed), or one that the client limited, or
- * a disk that is full; 2: a wrong command line, or an endpoint that cannot be loaded.
+ * Loads an endpoint and says how it fared. 0: a result; 1: a partial one, none (also where every
+ * request failed), or one that the client limited, or a disk that is full; 2: a wrong command line, or an endpoint that cannot be loaded.
  */
 export async function load(flags: LoadFlags, context: CliContext): Promise<ExitCode> {
   const log = createLogger({ level: flags.verbose === true ? 'debug' : 'error', format: 'logfmt' });

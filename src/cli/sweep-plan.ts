@@ -1,4 +1,4 @@
-import { ProbeExporterError } from '../errors.ts';
+import { wrongUsage } from '../errors.ts';
 import type { LoadRequest } from '../experiment/load-types.ts';
 import type { ConcurrencyAxis, ParameterAxis, PromptSize, SweepPlan } from '../experiment/sweep-types.ts';
 import { anyNumbers, secondsOf, wholeNumber, wholeNumbers } from './experiment-values.ts';
@@ -17,29 +17,25 @@ export interface SweepFlags extends LoadFlags {
   readonly cooldown?: string;
 }
 
-const wrong = (message: string): never => {
-  throw new ProbeExporterError('USAGE', message);
-};
-
 function parameterAxis(flags: SweepFlags, command: string): ParameterAxis {
-  if (!command.includes('{value}')) wrong('--start has no {value} in it: write it where the parameter goes');
-  if (flags.levels !== undefined) wrong('--start sweeps a parameter under fixed load: give -c, not --levels');
+  if (!command.includes('{value}')) wrongUsage('--start has no {value} in it: write it where the parameter goes');
+  if (flags.levels !== undefined) wrongUsage('--start sweeps a parameter under fixed load: give -c, not --levels');
   return {
     kind: 'parameter',
     command,
-    values: anyNumbers('--values', flags.values ?? wrong('--start needs --values, such as --values 4,8,16')),
+    values: anyNumbers('--values', flags.values ?? wrongUsage('--start needs --values, such as --values 4,8,16')),
     readySeconds: secondsOf('--ready-timeout', flags.readyTimeout ?? '600'),
     stopSeconds: secondsOf('--stop-timeout', flags.stopTimeout ?? '30'),
   };
 }
 
 function concurrencyAxis(flags: SweepFlags): ConcurrencyAxis {
-  if (flags.values !== undefined) wrong('--values needs --start with {value} in it');
-  if (flags.concurrency !== undefined) wrong('-c is for --start: without it the levels are swept, see --levels');
+  if (flags.values !== undefined) wrongUsage('--values needs --start with {value} in it');
+  if (flags.concurrency !== undefined) wrongUsage('-c is for --start: without it the levels are swept, see --levels');
   const levels = flags.levels === undefined ? null : wholeNumbers('--levels', flags.levels);
   const from = wholeNumber('--from', flags.from ?? '1');
   const to = wholeNumber('--to', flags.to ?? '256');
-  if (levels === null && to < from) wrong('--to lies below --from');
+  if (levels === null && to < from) wrongUsage('--to lies below --from');
   return { kind: 'concurrency', levels, from, to };
 }
 
@@ -52,7 +48,7 @@ function promptSizes(flags: SweepFlags): readonly PromptSize[] {
 /** The flags as those of one run: what is swept is put in later. */
 export function singleRunFlags(flags: SweepFlags): LoadFlags {
   if (flags.rate !== undefined || flags.prompts !== undefined)
-    wrong('a sweep is a closed loop with prompts of fixed sizes: --rate and --prompts are for load');
+    wrongUsage('a sweep is a closed loop with prompts of fixed sizes: --rate and --prompts are for load');
   const sizes = promptSizes(flags);
   return { ...flags, inTokens: String(sizes.at(-1)?.promptTokens ?? 1) };
 }

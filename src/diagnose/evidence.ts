@@ -1,3 +1,4 @@
+import { increaseOf } from '../engine/increase.ts';
 import type { EngineSample, EngineZone } from '../engine/types.ts';
 import type { ProbeOutcome } from '../probe/outcome.ts';
 import type { Evidence } from './types.ts';
@@ -10,16 +11,6 @@ function isNumber<T extends number>(value: T | null): value is T {
 function highest(values: readonly (number | null)[]): number | null {
   const known = values.filter(isNumber);
   return known.length === 0 ? null : Math.max(...known);
-}
-
-/**
- * Last known value minus the first one of a counter that never falls; null with fewer than two values. Our own counters
- * start at 0, so a counter that an earlier good sample did not have was at 0 then: some are born with their first event.
- */
-function increase(values: readonly (number | null)[]): number | null {
-  const last = values.findLast(isNumber);
-  const [first = null] = values;
-  return values.length < 2 || last === undefined ? null : Math.max(0, last - (isNumber(first) ? first : 0));
 }
 
 /** Sum of the connect phases that happened; null when the connection was reused or never came to be. */
@@ -42,9 +33,9 @@ export function gatherEvidence(
     kvUsageRatioMax: highest(up.map((sample) => sample.kvUsageRatio)),
     runningMax: highest(up.map((sample) => sample.running)),
     waitingMax: highest(up.map((sample) => sample.waiting)),
-    preemptionsIncrease: increase(up.map((sample) => sample.preemptions)),
-    generationTokensIncrease: increase(up.map((sample) => sample.generationTokens)),
-    restarted: (increase(restarts) ?? 0) > 0,
+    preemptionsIncrease: increaseOf(up.map((sample) => sample.preemptions)),
+    generationTokensIncrease: increaseOf(up.map((sample) => sample.generationTokens)),
+    restarted: (increaseOf(restarts) ?? 0) > 0,
     hung: samples.some((sample) => sample.hung),
     engineUp: samples.at(-1)?.up ?? false,
     zone,

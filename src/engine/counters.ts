@@ -119,13 +119,13 @@ function mostTokens({ lastGoodAt, now }: PollFacts, of: keyof typeof MOST_TOKENS
 }
 
 const isUntold = (before: Reading, now: Reading): boolean => before.start === null || now.start === null;
-const tokensFell = (before: Reading, now: Reading): readonly string[] =>
-  fallen(before, now).filter((key) => roleOf(key) === 'generation_tokens');
 
 /** A process without a start time that has counted too much to have begun since. */
 const hasHistory = (before: Reading, now: Reading, facts: PollFacts): boolean =>
   isUntold(before, now) &&
-  tokensFell(before, now).some((key) => (now.raws.get(key) ?? 0) > mostTokens(facts, 'started'));
+  fallen(before, now).some(
+    (key) => roleOf(key) === 'generation_tokens' && (now.raws.get(key) ?? 0) > mostTokens(facts, 'started'),
+  );
 
 /** All at once far more than before: not the process that answered until now. */
 const isJump = (before: Reading, now: Reading, facts: PollFacts): boolean =>

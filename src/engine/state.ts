@@ -92,8 +92,7 @@ class State implements EngineState {
   private reader: PageReader | null = null;
   private good: Good | null = null;
   private up = false;
-  /** The last poll brought a page that a table reads, and when one did. */
-  private readable = false;
+  /** When a poll last brought a page that a table reads. */
   private readAt: UnixTime | null = null;
   private hung = false;
   private zone: EngineZone | null = null;
@@ -205,7 +204,6 @@ class State implements EngineState {
     this.failures[failure.reason] += 1;
     this.error = failure.message;
     this.up = false;
-    this.readable = false;
     // The readings stay: an engine that hangs may answer for its page only now and then.
     this.hung = false;
     this.log.down(failure.reason, failure.message);
@@ -215,7 +213,7 @@ class State implements EngineState {
     const at = this.clock.monotonic();
     const reader = this.readerOf(result);
     // Another program's page in between is as much of an outage as none.
-    const gap = this.readAt !== null && !this.readable;
+    const gap = this.readAt !== null && !this.up;
     this.malformedLines = result.page.malformedLines;
     // A page that nobody knows may be an unknown engine's; one in the place of an engine's says that the engine is gone.
     this.up = reader !== null || this.readAt === null;
@@ -223,9 +221,10 @@ class State implements EngineState {
     const start = result.processStartSeconds;
     const page = reader === null ? NOTHING_READ : normalizePage(result.page, reader, settings, start);
     const restartsBefore = this.counters.restarts();
-    this.readable = reader !== null;
-    if (reader !== null) this.counters.take(page, { gap, lastGoodAt: this.readAt, now: this.clock.unix() });
-    if (reader !== null) this.readAt = this.clock.unix();
+    if (reader !== null) {
+      this.counters.take(page, { gap, lastGoodAt: this.readAt, now: this.clock.unix() });
+      this.readAt = this.clock.unix();
+    }
     this.good = { at, unix: this.clock.unix(), page };
     const restarted = this.counters.restarts() > restartsBefore;
     this.window.add(at, page.series);

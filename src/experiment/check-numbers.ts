@@ -1,4 +1,4 @@
-import { ProbeExporterError } from '../errors.ts';
+import { wrongUsage } from '../errors.ts';
 import type { LoadRequest } from './load-types.ts';
 import { checkOpenFiles, openFilesLimit } from './open-files.ts';
 
@@ -7,10 +7,6 @@ const FIGURES_AT_LEAST_SECONDS = 0.5;
 const MOST_IN_FLIGHT = 65_535;
 /** A denser timetable keeps the program so busy that it would not even hear a Ctrl-C. */
 const MOST_PER_SECOND = 100_000;
-
-const wrong = (message: string): never => {
-  throw new ProbeExporterError('USAGE', message);
-};
 
 /**
  * What is known of a run before anything is asked of the endpoint.
@@ -21,21 +17,24 @@ export function checkNumbers(request: LoadRequest): void {
   const { arrival, windowSeconds, trimSeconds, workers, promptTokens, maxOutputTokens } = request;
   const figures = windowSeconds - 2 * trimSeconds;
   if (figures < FIGURES_AT_LEAST_SECONDS) {
-    wrong(
+    wrongUsage(
       `a window of ${windowSeconds} s leaves nothing when ${trimSeconds} s are trimmed at each end: lengthen it (-d) or trim less (--trim)`,
     );
   }
-  if (promptTokens < 1 || maxOutputTokens < 1) wrong('a request needs at least one prompt token and one output token');
+  if (promptTokens < 1 || maxOutputTokens < 1)
+    wrongUsage('a request needs at least one prompt token and one output token');
   const together = arrival.kind === 'closed' ? arrival.concurrency : arrival.maxInFlight;
-  if (together < 1) wrong('at least one request must be in flight');
+  if (together < 1) wrongUsage('at least one request must be in flight');
   if (together > MOST_IN_FLIGHT)
-    wrong(`${together} requests in flight are more than one machine can have: at most ${MOST_IN_FLIGHT}`);
+    wrongUsage(`${together} requests in flight are more than one machine can have: at most ${MOST_IN_FLIGHT}`);
   // The bound of an open loop need never be reached.
   if (arrival.kind === 'closed') checkOpenFiles(together, openFilesLimit());
   if (arrival.kind === 'open' && arrival.ratePerSecond > MOST_PER_SECOND)
-    wrong(`${arrival.ratePerSecond} requests a second are more than one machine can send: at most ${MOST_PER_SECOND}`);
+    wrongUsage(
+      `${arrival.ratePerSecond} requests a second are more than one machine can send: at most ${MOST_PER_SECOND}`,
+    );
   if (workers < 1 || workers > together) {
-    wrong(`${workers} workers cannot share ${together} requests in flight: use between 1 and ${together}`);
+    wrongUsage(`${workers} workers cannot share ${together} requests in flight: use between 1 and ${together}`);
   }
 }
 

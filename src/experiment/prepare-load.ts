@@ -2,7 +2,7 @@ import { combineFacts } from '../app/endpoint-facts.ts';
 import { keyOf, liveHeaders } from '../app/secrets.ts';
 import { discover } from '../engine/detect.ts';
 import type { Discovery } from '../engine/types.ts';
-import { ProbeExporterError } from '../errors.ts';
+import { ProbeExporterError, wrongUsage } from '../errors.ts';
 import { displayUrl } from '../probe/failure.ts';
 import { seconds } from '../units.ts';
 import { checkNumbers } from './check-numbers.ts';
@@ -14,10 +14,6 @@ import { minimumSamples } from './statistics.ts';
 const ASK_TIMEOUT = seconds(3);
 /** With fewer requests the share that meets an objective is not even known to a fifth. */
 const SLO_SAMPLES = 20;
-
-const wrong = (message: string): never => {
-  throw new ProbeExporterError('USAGE', message);
-};
 
 const hasObjectives = ({ slo }: LoadRequest): boolean => Object.values(slo).some((bound) => bound !== null);
 
@@ -46,7 +42,7 @@ export function checkSamples({ request, calibration }: PreparedLoad): void {
   if (arrival.kind === 'open' || alone <= 0 || !hasObjectives(request)) return;
   const most = (arrival.concurrency * figuresSeconds(request)) / alone;
   if (most >= SLO_SAMPLES) return;
-  wrong(
+  wrongUsage(
     `the objectives cannot be measured: a lone request takes ${alone.toFixed(1)} s, so at most ${Math.floor(most)} fall into the window, ${SLO_SAMPLES} are needed; lengthen the window (-d), raise -c or lower --max-out`,
   );
 }
@@ -58,7 +54,7 @@ function checkSlo(request: LoadRequest): string[] {
   if (expected === null) return [];
   const about = `about ${Math.floor(expected)} requests fall into the window`;
   if (arrival.kind === 'open' && expected < SLO_SAMPLES) {
-    wrong(
+    wrongUsage(
       `the objectives cannot be measured: ${about}, ${SLO_SAMPLES} are needed; lengthen the window (-d) or raise --rate`,
     );
   }
@@ -90,7 +86,7 @@ function checkKey({ target }: LoadRequest): void {
     keyOf(target);
   } catch (error) {
     if (!(error instanceof ProbeExporterError)) throw error;
-    wrong(`the key cannot be read: ${error.message}`);
+    wrongUsage(`the key cannot be read: ${error.message}`);
   }
 }
 
@@ -102,21 +98,23 @@ function checkModel(request: LoadRequest, model: string | null, found: Discovery
   const place = displayUrl(request.target.url);
   if (model === null) {
     if (found.findings.length > 0 && found.findings.every((finding) => UNREACHABLE.test(finding)))
-      wrong(`nothing can be asked of ${place}: is it running, and is the address right? ${found.findings[0]}`);
+      wrongUsage(`nothing can be asked of ${place}: is it running, and is the address right? ${found.findings[0]}`);
     const refusal = found.findings.find((finding) => WANTS_KEY.test(finding));
     if (refusal !== undefined) {
       const how =
         request.target.apiKey === null
           ? 'give its key with --api-key-file or --api-key-env'
           : 'the key is not the right one';
-      wrong(`${place} tells its models only to who has a key (${refusal}): ${how}`);
+      wrongUsage(`${place} tells its models only to who has a key (${refusal}): ${how}`);
     }
-    return wrong(
+    return wrongUsage(
       `${place} does not list its models: name one with --model. Asked: ${found.findings.slice(0, 3).join('; ') || 'nothing answered'}`,
     );
   }
   if (found.models.length > 0 && !found.models.includes(model)) {
-    return wrong(`${place} does not serve ${JSON.stringify(model)}; it lists ${found.models.slice(0, 10).join(', ')}`);
+    return wrongUsage(
+      `${place} does not serve ${JSON.stringify(model)}; it lists ${found.models.slice(0, 10).join(', ')}`,
+    );
   }
   return model;
 }
@@ -126,7 +124,7 @@ function checkContext(
   { maxModelLength }: Discovery,
 ): void {
   if (maxModelLength === null || promptsFile !== null || promptTokens + maxOutputTokens <= maxModelLength) return;
-  wrong(
+  wrongUsage(
     `${promptTokens} prompt tokens and ${maxOutputTokens} output tokens are over the context of the model (${maxModelLength}): lower --in-tokens or --max-out`,
   );
 }
@@ -139,7 +137,7 @@ export const prepareLoad: PrepareLoad = async (request, deps): Promise<PreparedL
   const filePrompts = request.promptsFile === null ? [] : readPromptsFile(request.promptsFile);
   checkKey(request);
   const found = await ask(request, deps);
-  if (deps.signal.aborted) wrong('interrupted before the run began: nothing was measured');
+  if (deps.signal.aborted) wrongUsage('interrupted before the run began: nothing was measured');
   const facts = combineFacts(target, found, null);
   const model = checkModel(request, facts.model, found);
   checkContext(request, found);

@@ -1,3 +1,4 @@
+import { increaseOf } from '../engine/increase.ts';
 import type { EngineSample } from '../engine/types.ts';
 import { decideZone } from '../engine/zone.ts';
 import { monotonicInstant } from '../units.ts';
@@ -34,15 +35,9 @@ export function pollsOf(records: readonly EngineRecord[], span: Span): EngineRec
   return [...(before === undefined ? [] : [before]), ...good.filter(({ atSeconds }) => inside(span, atSeconds))];
 }
 
-/**
- * Null with fewer than two polls, or when the engine does not count this. What is recorded starts at 0, so a counter that
- * the first poll did not have was at 0 then: some are born with their first event.
- */
-export function increase(polls: readonly EngineRecord[], counter: Counter): number | null {
-  const values = polls.map((record) => record[counter]);
-  const last = values.findLast((value) => value !== null);
-  return values.length < 2 || last === undefined || last === null ? null : Math.max(0, last - (values[0] ?? 0));
-}
+/** See `increaseOf`. */
+export const increase = (polls: readonly EngineRecord[], counter: Counter): number | null =>
+  increaseOf(polls.map((record) => record[counter]));
 
 const toSample = (record: EngineRecord): EngineSample => ({
   at: monotonicInstant(record.atSeconds),

@@ -171,8 +171,8 @@ function errorBehind(text: string): StreamErrorObject | null {
 }
 
 /**
- * The error in a line of a stream that is no field of it, or in several put together. A server that fails in the middle may write its error object
- * as it would have written it without a stream (Ollama's and LiteLLM's did). Null for any other line.
+ * The error in a line of a stream that is no field of it, or in several put together. A server that fails in the
+ * middle may write its error object as it would have written it without a stream (Ollama's and LiteLLM's did). Null for any other line.
  */
 export function errorFromLine(line: string): StreamErrorObject | null {
   return /^\[?\s*\{/.test(line) ? readErrorBody(line) : null;

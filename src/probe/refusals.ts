@@ -13,8 +13,8 @@ export interface Refusals {
 const REFUSAL_STATUS: ReadonlySet<number> = new Set([400, 422]);
 
 // How the engines and gateways say it: vLLM, OpenAI and Azure (unsupported_parameter, unknown_parameter), pydantic
-// with extra="forbid" (TensorRT-LLM, Mistral: extra_forbidden), serde (Dynamo: unsupported parameter, unknown field), Anthropic (deprecated for
-// this model), Moonshot (only 1 is allowed for this model).
+// with extra="forbid" (TensorRT-LLM, Mistral: extra_forbidden), serde (Dynamo: unsupported parameter, unknown field),
+// Anthropic (deprecated for this model), Moonshot (only 1 is allowed for this model).
 const REFUSAL_WORDS =
   /unsupported|unknown|unrecogni[sz]ed|unexpected|extra[ _](?:forbidden|inputs?|fields?|parameters?)|extraneous|additional propert|does(?: not|n't) support|not (?:supported|permitted|allowed|recogni[sz]ed|implemented|available|compatible|a valid (?:field|parameter))|incompatible|deprecated|no longer|removed|omitted|only (?:\S+ )?(?:is|are) (?:allowed|supported)|instead/i;
 

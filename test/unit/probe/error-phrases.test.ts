@@ -3,19 +3,15 @@ import { apiDialect } from '../../../src/probe/apis/table.ts';
 import type { FailureReason } from '../../../src/probe/reasons.ts';
 import { C, D, F, token } from '../../support/stream-text.ts';
 import { atMs, LIMITS, toBytes } from '../../support/streams.ts';
-import { verdictOn } from './verdict.ts';
+import { type ErrorRow, openai, reasonFor, verdictOn } from './verdict.ts';
 
 /*
  * The same words mean different things, depending on who says them and where.
  */
 
-const JSON_TYPE = { 'content-type': 'application/json' };
-const openai = (message: string, more: object = {}): object => ({ error: { message, ...more } });
-type Row = readonly [status: number, body: object, reason: FailureReason];
-
 const quoted = { model: 'm', messages: [{ role: 'user', content: 'api key missing, no healthy upstream' }] };
 const pydantic = { detail: [{ type: 'missing', loc: ['body', 'x'], msg: 'Field required', input: quoted }] };
-const QUOTED: readonly Row[] = [
+const QUOTED: readonly ErrorRow[] = [
   [400, pydantic, 'bad_request'],
   [422, { detail: [{ type: 'missing', loc: ['body', 'inputs'], msg: 'x', input: 'unknown model' }] }, 'bad_request'],
   [
@@ -24,7 +20,7 @@ const QUOTED: readonly Row[] = [
     'bad_request',
   ],
 ];
-const LIMITS_OF_CLIENTS: readonly Row[] = [
+const LIMITS_OF_CLIENTS: readonly ErrorRow[] = [
   [429, openai('Rate limit exceeded: server is busy'), 'rate_limited'],
   [429, openai('You have hit your per-minute rate-limit while the model is loading'), 'rate_limited'],
   [429, { title: 'Too Many Requests', detail: 'server at capacity' }, 'overloaded'],
@@ -32,12 +28,12 @@ const LIMITS_OF_CLIENTS: readonly Row[] = [
   [200, openai('x', { type: 'limit_requests', code: 'limit_requests' }), 'rate_limited'],
   [403, openai('Key limit exceeded (total limit). Manage it at x', { code: 403 }), 'quota_exhausted'],
 ];
-const KEYS: readonly Row[] = [
+const KEYS: readonly ErrorRow[] = [
   [200, openai('x', { type: 'invalid_request_error', code: 'invalid_api_key' }), 'unauthorized'],
   [400, openai('x', { type: 'invalid_request_error', code: 'invalid_api_key' }), 'unauthorized'],
   [200, openai('x', { type: 'invalid_request_error', code: 'invalid_value' }), 'bad_request'],
 ];
-const MORE_WORDS: readonly Row[] = [
+const MORE_WORDS: readonly ErrorRow[] = [
   [503, openai('The request cannot be handled: all workers are unhealthy'), 'no_upstream'],
   [400, { message: 'The provided model identifier is invalid.' }, 'not_found'],
   [498, openai('Flex tier capacity exceeded for model m'), 'overloaded'],
@@ -47,7 +43,7 @@ const MORE_WORDS: readonly Row[] = [
   [429, { detail: 'Request queue full' }, 'overloaded'],
   [500, openai('upstream prematurely closed connection while reading response header'), 'bad_gateway'],
 ];
-const INSIDE_OF_ENGINES: readonly Row[] = [
+const INSIDE_OF_ENGINES: readonly ErrorRow[] = [
   [500, { error: 'an error was encountered while running the model: unexpected EOF' }, 'server_error'],
   [500, openai('[gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.1]:43139'), 'server_error'],
   [500, openai('NCCL error: remote process exited, connection reset by peer'), 'server_error'],
@@ -64,7 +60,7 @@ describe.each([
   ['the inside of an engine', INSIDE_OF_ENGINES],
 ])('%s', (_, rows) => {
   test.each(rows)('%i %j is %s', (status, body, reason) => {
-    expect(verdictOn({ status, headers: JSON_TYPE, body: JSON.stringify(body) }).reason).toBe(reason);
+    expect(reasonFor(status, body)).toBe(reason);
   });
 });
 
@@ -100,7 +96,7 @@ test.each(['model', 'model:', "'loc':[", 'adapter ', 'api key ', 'error loading 
   (unit) => {
     const body = unit.repeat(64_000 / unit.length);
     const before = process.cpuUsage();
-    for (const status of [400, 429, 500, 503]) verdictOn({ status, headers: JSON_TYPE, body });
+    for (const status of [400, 429, 500, 503]) reasonFor(status, body);
     const { user } = process.cpuUsage(before);
     expect(user / 1e6).toBeLessThan(0.6);
   },

@@ -8,18 +8,15 @@ import { createRefusals } from '../../../src/probe/refusals.ts';
 import { sniffEvents } from '../../../src/probe/sniff.ts';
 import { C, D, F, token, U } from '../../support/stream-text.ts';
 import { atMs, content, cut, DONE, finish, LIMITS, read, toBytes } from '../../support/streams.ts';
-import { verdictOn } from './verdict.ts';
+import { type ErrorRow, openai, reasonFor, verdictOn } from './verdict.ts';
 
 /*
  * What servers that were not at hand write, by their sources and by what their users report.
  */
 
-const JSON_TYPE = { 'content-type': 'application/json' };
 const data = (object: unknown): string => `data: ${JSON.stringify(object)}\n\n`;
-const openai = (message: string, more: object = {}): object => ({ error: { message, ...more } });
-type Row = readonly [status: number, body: object | string, reason: FailureReason];
 
-const NO_MONEY: readonly Row[] = [
+const NO_MONEY: readonly ErrorRow[] = [
   [429, openai('Insufficient balance or no resource package. Please recharge.', { code: '1113' }), 'quota_exhausted'],
   [403, { code: 'x', error: 'Your team has either used all available credits or ...' }, 'quota_exhausted'],
   [403, { statusCode: 403, message: 'Out of call volume quota. Quota will be replenished in 2 h.' }, 'quota_exhausted'],
@@ -29,7 +26,7 @@ const NO_MONEY: readonly Row[] = [
   [429, openai('余额不足或无可用资源包,请充值。', { code: '1113' }), 'quota_exhausted'],
   [200, openai('您的账户已达到速率限制', { code: '1302' }), 'rate_limited'],
 ];
-const NO_ROOM: readonly Row[] = [
+const NO_ROOM: readonly ErrorRow[] = [
   [429, 'inference error: ResourceExhausted - system saturated, sheddable request dropped', 'overloaded'],
   [429, { object: 'error', message: 'Service tier capacity exceeded for this model.', code: '3505' }, 'overloaded'],
   [429, openai('Too many requests'), 'rate_limited'],
@@ -46,7 +43,7 @@ const NO_ROOM: readonly Row[] = [
   [503, { error: 'failed while loading the model' }, 'overloaded'],
   [500, openai('CUDA error: an illegal memory access was encountered'), 'server_error'],
 ];
-const LET_DOWN: readonly Row[] = [
+const LET_DOWN: readonly ErrorRow[] = [
   [500, openai('litellm.APIError: OpenAIException - peer closed connection (incomplete chunked read)'), 'bad_gateway'],
   [500, 'read tcp 10.0.0.7:8000: connection reset by peer', 'bad_gateway'],
   [503, { error: 'HTTP error: Server disconnected' }, 'bad_gateway'],
@@ -56,7 +53,7 @@ const LET_DOWN: readonly Row[] = [
   [200, openai('OpenAIException - Connection closed.', { code: '500' }), 'bad_gateway'],
   [200, openai('upstream timed out'), 'gateway_timeout'],
 ];
-const BAD_KEYS: readonly Row[] = [
+const BAD_KEYS: readonly ErrorRow[] = [
   [400, openai('API key not valid. Please pass a valid API key.', { status: 'INVALID_ARGUMENT' }), 'unauthorized'],
   [400, [openai('API key not valid. Please pass a valid API key.')], 'unauthorized'],
   [400, { code: 'Client specified an invalid argument', error: 'Incorrect API key provided: x.' }, 'unauthorized'],
@@ -65,7 +62,7 @@ const BAD_KEYS: readonly Row[] = [
   [400, openai('unknown key "api" in the body'), 'bad_request'],
   [400, openai('Model Not Exist', { type: 'invalid_request_error' }), 'not_found'],
 ];
-const ENVELOPES: readonly Row[] = [
+const ENVELOPES: readonly ErrorRow[] = [
   [200, { base_resp: { status_code: 1004, status_msg: 'login fail: carry the API secret key' } }, 'unauthorized'],
   [200, { choices: null, base_resp: { status_code: 1008, status_msg: 'insufficient balance' } }, 'quota_exhausted'],
   [200, { id: 'x', choices: null, base_resp: { status_code: 1002, status_msg: 'rate limit' } }, 'rate_limited'],
@@ -84,8 +81,7 @@ describe.each([
   ['an error in an envelope', ENVELOPES],
 ])('%s', (_, rows) => {
   test.each(rows)('%i %j is %s', (status, body, reason) => {
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
-    expect(verdictOn({ status, headers: JSON_TYPE, body: text }).reason).toBe(reason);
+    expect(reasonFor(status, body)).toBe(reason);
   });
 });
 

@@ -4,6 +4,7 @@ import { bodyKind, createBody, mediaType } from '../../../src/probe/body.ts';
 import { type Ending, type ExchangeFacts, noExchange } from '../../../src/probe/exchange.ts';
 import { type Judgement, judge } from '../../../src/probe/judge.ts';
 import type { ApiName } from '../../../src/probe/outcome.ts';
+import type { FailureReason } from '../../../src/probe/reasons.ts';
 import { sniffEvents, sniffLines } from '../../../src/probe/sniff.ts';
 import { DEADLINES } from '../../support/probe-rig.ts';
 import { atMs, LIMITS, toBytes } from '../../support/streams.ts';
@@ -18,6 +19,7 @@ export interface Answer {
   readonly limits?: ReadingLimits;
 }
 
+const JSON_TYPE = { 'content-type': 'application/json' };
 const SSE = { 'content-type': 'text/event-stream' };
 
 /** What a probe would make of this answer, which arrived at once. */
@@ -41,3 +43,13 @@ export function verdictOn(answer: Answer): Judgement & { readonly reason: string
   const judged = judge(facts, { place: 'http://engine.test/', deadlines: DEADLINES, dialect, parameters: ['model'] });
   return { ...judged, reason: judged.failure?.reason ?? 'good', facts };
 }
+
+/** A JSON answer with this status, and what is to be made of it. */
+export type ErrorRow = readonly [status: number, body: object | string, reason: FailureReason];
+
+/** An error as OpenAI's API writes it. */
+export const openai = (message: string, more: object = {}): object => ({ error: { message, ...more } });
+
+/** The reason for an answer that calls itself JSON; a string is its body as it is. */
+export const reasonFor = (status: number, body: object | string): string =>
+  verdictOn({ status, headers: JSON_TYPE, body: typeof body === 'string' ? body : JSON.stringify(body) }).reason;
